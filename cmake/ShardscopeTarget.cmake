@@ -1,0 +1,19 @@
+# shardscope_library(NAME): a static library of every .cpp below the calling folder, includes from the root.
+add_library(shardscope_flags INTERFACE)
+target_include_directories(shardscope_flags INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_options(shardscope_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow
+                       -Werror=unused-result)
+if(SHARDSCOPE_WARNINGS_AS_ERRORS)
+  target_compile_options(shardscope_flags INTERFACE -Werror)
+endif()
+if(SHARDSCOPE_SANITIZE)
+  target_compile_options(shardscope_flags INTERFACE -fsanitize=${SHARDSCOPE_SANITIZE} -fno-omit-frame-pointer
+                         -fno-sanitize-recover=all)
+  target_link_options(shardscope_flags INTERFACE -fsanitize=${SHARDSCOPE_SANITIZE})
+endif()
+
+function(shardscope_library name)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  add_library(${name} STATIC ${sources})
+  target_link_libraries(${name} PUBLIC shardscope_flags ${ARGN})
+endfunction()

@@ -1,0 +1,81 @@
+#pragma once
+
+// A model: a tree of modules with exact parameter names and shapes, and a stack of layers that run one after another.
+//
+// Layers are the pieces between which a pipeline could cut and which run in order: embedding, blocks, final norm, head,
+// and the loss. Parts of one layer can belong to different FSDP units (units may be nested in a block), which is why
+// every kernel names its module.
+
+#include <string>
+#include <vector>
+
+#include "core/base/dtype.h"
+#include "core/base/ids.h"
+#include "core/base/result.h"
+#include "core/model/program.h"
+
+namespace shardscope::core {
+
+/// A node of the module tree. Children are in call order, which is also PyTorch's registration order in every family here
+/// unless `registration` differs; parameter order inside a unit is post-order over *registration* order, children before a
+/// module's own direct parameters (framework semantics 1.1).
+struct Module {
+    std::string name;  ///< full dotted name; the root's is empty
+    std::string type;  ///< PyTorch's class name
+    ModuleId parent;
+    std::vector<ModuleId> children;        ///< in registration order
+    std::vector<ParameterId> parameters;   ///< direct ones, in registration order
+};
+
+struct Parameter {
+    std::string name;  ///< "encoder.layers.encoder_layer_0.mlp.0.weight"
+    Shape shape;
+    ModuleId module;   ///< the module that first registered it; a tied parameter appears in several modules' lists
+    bool tied = false; ///< used by more than one module; counted once in every total
+};
+
+enum class LayerKind : std::uint8_t { Embedding, Block, Norm, Head, Loss };
+
+struct Layer {
+    std::string name;  ///< module name ("transformer.h.3"), "loss" for the loss
+    LayerKind kind = LayerKind::Block;
+    ModuleId module;   ///< root of the layer's modules; the model's root module if the kernels belong to it; none for the loss
+    ProgramId program;
+    std::vector<ParameterId> parameters;  ///< by the program's parameter slot
+    std::vector<ModuleId> modules;        ///< by Kernel::module: the model's module for each of Program::modules
+};
+
+/// What one step feeds a rank: the shapes of every program follow from it.
+struct Workload {
+    std::int64_t batch = 1;     ///< samples (images or sequences) of one micro-batch of one rank
+    std::int64_t sequence = 0;  ///< tokens of a sequence; 0 for images (the model knows its own)
+    DType dtype = DType::F32;   ///< dtype of parameters in compute, activations and raw gradients (FSDP2's param_dtype)
+    enum class AttentionKind : std::uint8_t { Flash, Math } attention = AttentionKind::Flash;
+
+    friend bool operator==(const Workload&, const Workload&) = default;
+};
+
+struct Model {
+    std::string name;    ///< "vit_b_16", or the file's name
+    std::string family;  ///< "vit", "llama", "gpt2", "module tree", "safetensors"
+    Workload workload;   ///< what the programs were made for
+    std::vector<Module> modules;      ///< [0] is the root
+    std::vector<Parameter> parameters;
+    std::vector<Program> programs;
+    std::vector<Layer> layers;        ///< in order of execution, the loss last
+    std::string sampleWord = "sample";///< "image", "sequence"
+    std::int64_t tokensPerSample = 0; ///< sequence length for language models, 0 otherwise
+    std::vector<std::string> caveats; ///< said with every answer ("no attention: only the shapes of the weights are known")
+
+    [[nodiscard]] const Program& programOf(const Layer& layer) const { return programs[layer.program.index()]; }
+};
+
+/// Elements of all parameters, tied ones once.
+[[nodiscard]] std::int64_t parameterCount(const Model& model);
+/// The module of that full name, or none.
+[[nodiscard]] ModuleId findModule(const Model& model, std::string_view name);
+/// FLOPs of one micro-batch: sums over the kernel lists.
+[[nodiscard]] Flops forwardFlops(const Model& model);
+[[nodiscard]] Flops backwardFlops(const Model& model);
+
+}  // namespace shardscope::core

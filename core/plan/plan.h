@@ -1,0 +1,85 @@
+#pragma once
+
+// The plan: stage schedule x unit policy x mesh x knobs. Key names are torchtitan's where it has one.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/dtype.h"
+
+namespace shardscope::core {
+
+/// Orders the stages' forward and backward passes.
+enum class StageSchedule : std::uint8_t { Single, Naive };
+/// Says what surrounds a unit's compute.
+enum class UnitPolicy : std::uint8_t { None, Fsdp };
+
+/// The named dimensions of the ranks. Rank = (pp * dp_replicate + r) * dp_shard + s: dp_shard is innermost.
+struct Mesh {
+    std::int64_t pp = 1, dpReplicate = 1, dpShard = 1;
+    [[nodiscard]] std::int64_t size() const { return pp * dpReplicate * dpShard; }
+    friend bool operator==(const Mesh&, const Mesh&) = default;
+};
+
+/// FSDP2's reshard_after_forward: unset (true for units, false for the root), true, false, or a group size.
+struct Reshard {
+    enum class Kind : std::uint8_t { Unset, True, False, Group } kind = Kind::Unset;
+    std::int64_t group = 0;  ///< Kind::Group only: consecutive ranks that share a copy after forward
+    friend bool operator==(const Reshard&, const Reshard&) = default;
+};
+
+/// Which modules form the units; the root takes what is left (framework semantics 1.1, 1.2).
+struct UnitWrap {
+    enum class Kind : std::uint8_t { Blocks, List } kind = Kind::Blocks;
+    std::int64_t blocksPerUnit = 1;  ///< Kind::Blocks: consecutive blocks that form one unit
+    /// Kind::List: units in call order (inner ones first); each is one or more full module names.
+    std::vector<std::vector<std::string>> units;
+    bool root = true;                ///< the root is wrapped too
+    friend bool operator==(const UnitWrap&, const UnitWrap&) = default;
+};
+
+struct FsdpKnobs {
+    UnitWrap wrap;
+    Reshard reshardAfterForward;                              ///< of the units that are not the root
+    Reshard rootReshardAfterForward;                          ///< Unset: not given
+    std::vector<std::pair<std::string, Reshard>> reshardOf;   ///< per unit name ("blocks.3", "norm+head"), overrides the above
+    bool keepLastUnit = false;   ///< torchtitan's rule: the last unit to run forward is not resharded
+    std::int64_t forwardPrefetch = 0, backwardPrefetch = 0, rootPrefetch = 0;  ///< depth of the explicit lists; 0: implicit
+    friend bool operator==(const FsdpKnobs&, const FsdpKnobs&) = default;
+};
+
+struct Precision {
+    DType original = DType::F32;            ///< dtype of sharded parameters, sharded gradients and optimizer state
+    std::optional<DType> param;             ///< MixedPrecisionPolicy.param_dtype; unset: the original
+    std::optional<DType> reduce;            ///< reduce_dtype; unset: the original (PyTorch 2.15, semantics 1.10)
+    [[nodiscard]] DType compute() const { return param.value_or(original); }
+    [[nodiscard]] DType reduction() const { return reduce.value_or(original); }
+    friend bool operator==(const Precision&, const Precision&) = default;
+};
+
+enum class OptimizerKind : std::uint8_t { None, Sgd, Adam, AdamW };
+
+/// How naive placement cuts the stack into stages: contiguous layers.
+enum class StageSplit : std::uint8_t { ByLayers, ByParameters, ByTime };
+
+struct Plan {
+    std::string name = "fsdp";  ///< what reports call it
+    StageSchedule schedule = StageSchedule::Single;
+    UnitPolicy policy = UnitPolicy::Fsdp;
+    Mesh mesh;
+    FsdpKnobs fsdp;
+    Precision precision;
+    OptimizerKind optimizer = OptimizerKind::AdamW;
+    bool fusedOptimizer = false;
+    StageSplit split = StageSplit::ByLayers;
+    /// Kind ByTime: a weight per layer (forward + backward time), given by whoever has prices; empty elsewhere.
+    std::vector<double> layerWeights;
+    std::int64_t microBatches = 1;   ///< per rank and step; gradients accumulate over them
+    bool firstStep = false;          ///< true: the optimizer's state does not exist before the step
+    friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+}  // namespace shardscope::core

@@ -1,0 +1,27 @@
+#pragma once
+
+// How FSDP2 cuts a parameter: dim 0, torch.chunk semantics, every rank storing a chunk padded to the first one's size
+// (framework semantics 1.7; held against shapes.json).
+
+#include <cstdint>
+
+#include "core/base/dtype.h"
+
+namespace shardscope::core {
+
+/// Rows of dim 0 of every rank's padded chunk: ceil(d0 / ranks). A scalar counts as one row.
+[[nodiscard]] std::int64_t chunkRows(const Shape& shape, std::int64_t ranks);
+/// Shape of what `rank` really owns (dim 0 may be 0).
+[[nodiscard]] Shape shardShape(const Shape& shape, std::int64_t ranks, std::int64_t rank);
+/// Shape of what every rank stores and communicates.
+[[nodiscard]] Shape paddedShardShape(const Shape& shape, std::int64_t ranks);
+/// Elements of the gathered, padded parameter: ranks x padded shard.
+[[nodiscard]] std::int64_t paddedElements(const Shape& shape, std::int64_t ranks);
+
+/// Divisors before and after a fp16 sum reduction over `ranks` (framework semantics 1.10).
+struct ReductionDivisors {
+    double pre = 1, post = 1;
+};
+[[nodiscard]] ReductionDivisors fp16Divisors(std::int64_t ranks);
+
+}  // namespace shardscope::core
