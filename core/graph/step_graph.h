@@ -13,6 +13,7 @@
 #include "core/base/dtype.h"
 #include "core/base/ids.h"
 #include "core/base/quantities.h"
+#include "core/graph/storage.h"
 #include "core/model/model.h"
 #include "core/plan/plan.h"
 
@@ -130,6 +131,8 @@ struct Block {
     std::uint8_t pool = 0;  ///< the stream whose allocator pool it comes from
     bool persistent = false;///< there before the step and after it: never allocated or released by an action
     OpId firstUse, lastUse; ///< invalid lastUse: to the end of the step
+    /// Activations: StepGraph::blockStorages [storageBegin, +storageCount) says what lies in it. Other categories: none.
+    std::uint32_t storageBegin = 0, storageCount = 0;
 };
 
 enum class HostActionKind : std::uint8_t {
@@ -214,6 +217,7 @@ struct StepGraph {
     std::vector<Edge> edges;
     std::vector<HostAction> actions;        ///< class by class, in host order
     std::vector<Block> blocks;
+    std::vector<StorageRef> blockStorages;  ///< what the blocks of activations hold, block by block
     std::uint64_t hash = 0;                 ///< of everything above; ranks compare it before their first collective
 
     [[nodiscard]] std::span<const Edge> waitsOf(OpId op) const {
