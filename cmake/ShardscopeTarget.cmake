@@ -12,6 +12,10 @@ if(SHARDSCOPE_SANITIZE)
   target_link_options(shardscope_flags INTERFACE -fsanitize=${SHARDSCOPE_SANITIZE})
 endif()
 
+if(SHARDSCOPE_BUILD_FUZZERS)
+  target_compile_options(shardscope_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 function(shardscope_library name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   add_library(${name} STATIC ${sources})
