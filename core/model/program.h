@@ -15,7 +15,7 @@ namespace shardscope::core {
 enum class TensorRole : std::uint8_t {
     Input,              ///< the layer's input; it is the previous layer's output (saved: counted in this layer)
     Output,             ///< the layer's output
-    OutputGradient,     ///< gradient of the output, arrives from the next layer
+    OutputGradient,     ///< gradient of the output, arrives from the next layer; of the loss: what backward starts from
     InputGradient,      ///< gradient of the input, leaves to the previous layer
     Parameter,          ///< unsharded parameter, `slot` indexes Layer::parameters
     ParameterGradient,  ///< its gradient (unsharded)
@@ -25,6 +25,7 @@ enum class TensorRole : std::uint8_t {
 };
 
 /// One tensor of a program. `storage` is the tensor that owns the memory: itself, or another one of which this is a view.
+/// An owner is dense: offset 0, and its strides, if given, are those of a permutation of its dimensions.
 struct Tensor {
     std::string name;  ///< "ln_1.out"; unique in the program
     Shape shape;
@@ -32,6 +33,8 @@ struct Tensor {
     TensorRole role = TensorRole::Intermediate;
     std::uint32_t slot = 0;
     TensorId storage;
+    std::vector<std::int64_t> strides;  ///< in elements, by dimension; empty: contiguous in the order of `shape`
+    std::int64_t offset = 0;            ///< in elements, from the start of the storage
 
     /// Bytes of the tensor's own shape (of the whole storage only if it owns it).
     [[nodiscard]] Bytes bytes() const { return {elementsOf(shape) * sizeOf(dtype)}; }
@@ -58,7 +61,8 @@ struct Program {
 [[nodiscard]] std::vector<TensorId> savedForBackward(const Program& program);
 
 /// When each storage of a program is live, in positions of the kernel lists; what frees activations in the simulator and
-/// in the runtime alike. Positions: forward kernels 0..F-1, backward kernels F..F+B-1.
+/// in the runtime alike: from the first kernel that touches it to the last one, forward or backward. Positions: forward
+/// kernels 0..F-1, backward kernels F..F+B-1.
 struct Liveness {
     struct Range {
         std::int32_t first = -1;  ///< position of the kernel that first writes (or reads) the storage; -1: never touched
@@ -68,7 +72,8 @@ struct Liveness {
 };
 [[nodiscard]] Liveness livenessOf(const Program& program);
 
-/// Fills Kernel::read and written from the operands of every kernel (each operand's own bytes once; views are free).
+/// Fills Kernel::read and written from the operands of every kernel: each operand's own bytes once. A view among the
+/// outputs of which the owner is an output too counts with its owner.
 void fillTraffic(Program& program);
 
 }  // namespace shardscope::core
