@@ -66,6 +66,11 @@ TEST(Json, errorsNameFileLineAndColumn) {
         EXPECT_NE(refused(text).message, "") << text;
 }
 
+TEST(Json, aNulByteIsNoEnd) {
+    EXPECT_EQ(refused(std::string_view("{}\0", 3)).where, "case.json:1:3");
+    EXPECT_NE(refused(std::string_view("[1\0]", 5)).message, "");
+}
+
 TEST(Json, deepNestingIsRefusedWithoutRecursion) {
     EXPECT_TRUE(parseJson(std::string(256, '[') + std::string(256, ']'), "deep.json").has_value());
     EXPECT_FALSE(parseJson(std::string(257, '[') + std::string(257, ']'), "deep.json").has_value());
