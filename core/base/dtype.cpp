@@ -22,12 +22,12 @@ std::string_view nameOf(DType type) {
 
 std::optional<DType> dtypeFromName(std::string_view name) {
     static constexpr std::array<std::pair<std::string_view, DType>, 24> kNames{{
-        {"float64", DType::F64}, {"fp64", DType::F64}, {"f64", DType::F64},   {"F64", DType::F64},
-        {"float32", DType::F32}, {"fp32", DType::F32}, {"f32", DType::F32},   {"F32", DType::F32},
+        {"float64", DType::F64}, {"fp64", DType::F64},      {"f64", DType::F64},   {"F64", DType::F64},
+        {"float32", DType::F32}, {"fp32", DType::F32},      {"f32", DType::F32},   {"F32", DType::F32},
         {"float", DType::F32},   {"bfloat16", DType::BF16}, {"bf16", DType::BF16}, {"BF16", DType::BF16},
-        {"float16", DType::F16}, {"fp16", DType::F16}, {"f16", DType::F16},   {"F16", DType::F16},
-        {"half", DType::F16},    {"int64", DType::I64}, {"I64", DType::I64},  {"int32", DType::I32},
-        {"I32", DType::I32},     {"uint64", DType::U64}, {"uint8", DType::U8}, {"bool", DType::Bool},
+        {"float16", DType::F16}, {"fp16", DType::F16},      {"f16", DType::F16},   {"F16", DType::F16},
+        {"half", DType::F16},    {"int64", DType::I64},     {"I64", DType::I64},   {"int32", DType::I32},
+        {"I32", DType::I32},     {"uint64", DType::U64},    {"uint8", DType::U8},  {"bool", DType::Bool},
     }};
     for (const auto& [known, type] : kNames)
         if (known == name) return type;

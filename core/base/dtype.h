@@ -17,10 +17,15 @@ enum class DType : std::uint8_t { F64, F32, BF16, F16, I64, I32, U64, U8, Bool }
 /// Bytes of one element.
 [[nodiscard]] constexpr std::int64_t sizeOf(DType type) {
     switch (type) {
-        case DType::F64: case DType::I64: case DType::U64: return 8;
-        case DType::F32: case DType::I32: return 4;
-        case DType::BF16: case DType::F16: return 2;
-        case DType::U8: case DType::Bool: return 1;
+        case DType::F64:
+        case DType::I64:
+        case DType::U64: return 8;
+        case DType::F32:
+        case DType::I32: return 4;
+        case DType::BF16:
+        case DType::F16: return 2;
+        case DType::U8:
+        case DType::Bool: return 1;
     }
     return 0;
 }

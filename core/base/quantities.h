@@ -22,8 +22,14 @@ struct [[nodiscard]] Bytes {
     friend constexpr Bytes operator-(Bytes a, Bytes b) { return {a.value - b.value}; }
     friend constexpr Bytes operator*(Bytes a, std::int64_t n) { return {a.value * n}; }
     friend constexpr Bytes operator*(std::int64_t n, Bytes a) { return {a.value * n}; }
-    constexpr Bytes& operator+=(Bytes b) { value += b.value; return *this; }
-    constexpr Bytes& operator-=(Bytes b) { value -= b.value; return *this; }
+    constexpr Bytes& operator+=(Bytes b) {
+        value += b.value;
+        return *this;
+    }
+    constexpr Bytes& operator-=(Bytes b) {
+        value -= b.value;
+        return *this;
+    }
 };
 
 /// A length of time, or an instant counted from the start of a step, in nanoseconds.
@@ -35,8 +41,14 @@ struct [[nodiscard]] Duration {
     friend constexpr Duration operator-(Duration a, Duration b) { return {a.ns - b.ns}; }
     friend constexpr Duration operator*(Duration a, std::int64_t n) { return {a.ns * n}; }
     friend constexpr Duration operator*(std::int64_t n, Duration a) { return {a.ns * n}; }
-    constexpr Duration& operator+=(Duration b) { ns += b.ns; return *this; }
-    constexpr Duration& operator-=(Duration b) { ns -= b.ns; return *this; }
+    constexpr Duration& operator+=(Duration b) {
+        ns += b.ns;
+        return *this;
+    }
+    constexpr Duration& operator-=(Duration b) {
+        ns -= b.ns;
+        return *this;
+    }
     [[nodiscard]] constexpr double seconds() const { return static_cast<double>(ns) * 1e-9; }
     [[nodiscard]] constexpr double milliseconds() const { return static_cast<double>(ns) * 1e-6; }
     static constexpr Duration max() { return {std::numeric_limits<std::int64_t>::max()}; }
@@ -58,7 +70,10 @@ struct [[nodiscard]] Flops {
     friend constexpr Flops operator+(Flops a, Flops b) { return {a.value + b.value}; }
     friend constexpr Flops operator-(Flops a, Flops b) { return {a.value - b.value}; }
     friend constexpr Flops operator*(Flops a, std::int64_t n) { return {a.value * n}; }
-    constexpr Flops& operator+=(Flops b) { value += b.value; return *this; }
+    constexpr Flops& operator+=(Flops b) {
+        value += b.value;
+        return *this;
+    }
 };
 
 /// A rate of memory or network traffic.

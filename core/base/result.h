@@ -41,10 +41,10 @@ using Result = tl::expected<T, Error>;
 }  // namespace shardscope::core
 
 // Returns from the calling function when `expression` holds an error.
-#define SHARDSCOPE_TRY(expression)                                                       \
-    do {                                                                                 \
-        if (auto shardscopeTry_ = (expression); !shardscopeTry_)                         \
-            return tl::unexpected(std::move(shardscopeTry_).error());                    \
+#define SHARDSCOPE_TRY(expression)                                    \
+    do {                                                              \
+        if (auto shardscopeTry_ = (expression); !shardscopeTry_)      \
+            return tl::unexpected(std::move(shardscopeTry_).error()); \
     } while (false)
 
 #define SHARDSCOPE_CONCAT_INNER(a, b) a##b

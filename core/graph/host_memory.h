@@ -29,8 +29,8 @@ struct CategoryBytes {
 };
 
 /// Walks the host actions of a class and keeps the live bytes by category. Starts with the persistent blocks.
-/// `optimizerStateBytes` replaces the size of the class's OptimizerState blocks, the only ones that differ between ranks of
-/// a class; negative keeps the graph's (the largest).
+/// `optimizerStateBytes` replaces the size of the class's OptimizerState blocks, the only ones that differ between
+/// ranks of a class; negative keeps the graph's (the largest).
 class HostMemoryCursor {
 public:
     HostMemoryCursor(const StepGraph& graph, const RankClass& rankClass, std::int64_t optimizerStateBytes = -1);

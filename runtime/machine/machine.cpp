@@ -20,7 +20,8 @@ void readProcessor(Machine& machine) {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with("model name")) {
-            if (const auto colon = line.find(": "); colon != std::string::npos) machine.processor = line.substr(colon + 2);
+            if (const auto colon = line.find(": "); colon != std::string::npos)
+                machine.processor = line.substr(colon + 2);
         } else if (line.starts_with("flags")) {
             machine.avx512 = line.find(" avx512f") != std::string::npos;
             machine.amx = line.find(" amx_tile") != std::string::npos;
@@ -34,7 +35,9 @@ void readProcessor(Machine& machine) {
 }
 
 /// CUDA writes 13.0 as 13000, CUPTI's number is its own.
-std::string cudaVersion(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+std::string cudaVersion(int version) {
+    return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
 
 /// NCCL writes 2.28.3 as 22803 from 2.9 on.
 std::string ncclVersion(int version) {
@@ -57,8 +60,9 @@ void* openCudaPart(const std::string& programFolder, Machine& machine) {
         machine.cudaProblem = fmt::format("{} cannot be opened: {}", file, why ? why : "no reason given");
     }
     if (machine.cudaProblem.empty())
-        machine.cudaProblem = machine.cudaBuilt ? "libshardscope_cuda.so does not lie beside the program"
-                                                : "this build has no CUDA part (no toolkit was found when it was built)";
+        machine.cudaProblem = machine.cudaBuilt
+                                  ? "libshardscope_cuda.so does not lie beside the program"
+                                  : "this build has no CUDA part (no toolkit was found when it was built)";
     return nullptr;
 }
 
@@ -84,7 +88,9 @@ void probeCuda(const std::string& programFolder, Machine& machine) {
     const int described = std::min<int>(probe.gpuCount, static_cast<int>(gpus.size()));
     for (int i = 0; i < described; ++i) {
         const ShardscopeGpu& gpu = gpus[static_cast<std::size_t>(i)];
-        machine.gpus.push_back({gpu.name, fmt::format("{}.{}", gpu.major, gpu.minor), gpu.multiprocessors,
+        machine.gpus.push_back({gpu.name,
+                                fmt::format("{}.{}", gpu.major, gpu.minor),
+                                gpu.multiprocessors,
                                 {static_cast<std::int64_t>(gpu.memoryBytes)},
                                 fmt::format("{:04x}:{:02x}:{:02x}", gpu.pciDomain, gpu.pciBus, gpu.pciDevice)});
     }

@@ -24,12 +24,12 @@ struct Machine {
     core::Bytes memory;     ///< physical; 0 if unknown
     bool avx512 = false, amx = false;
 
-    bool cudaBuilt = false;      ///< this build has a CUDA part
-    std::string cudaLibrary;     ///< the file that was opened; empty if none could be
-    std::string cudaRuntime;     ///< "13.0"
-    std::string cudaDriver;      ///< empty: no driver
-    std::string nccl, cupti;     ///< versions; empty: built without
-    std::string cudaProblem;     ///< why no GPU can be used; empty if one can
+    bool cudaBuilt = false;   ///< this build has a CUDA part
+    std::string cudaLibrary;  ///< the file that was opened; empty if none could be
+    std::string cudaRuntime;  ///< "13.0"
+    std::string cudaDriver;   ///< empty: no driver
+    std::string nccl, cupti;  ///< versions; empty: built without
+    std::string cudaProblem;  ///< why no GPU can be used; empty if one can
     std::vector<Gpu> gpus;
 };
 

@@ -1,0 +1,237 @@
+#include "sim/memory/step_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sim/memory/caching_allocator.h"
+
+namespace shardscope::sim {
+namespace {
+
+using core::Block;
+using core::HostAction;
+using core::HostActionKind;
+using core::Mark;
+using core::StepGraph;
+
+std::string ownerOf(const StepGraph& graph, const core::Model& model, const Block& block) {
+    if (block.unit.valid()) return graph.units[block.unit.index()].name;
+    if (block.layer.valid()) return model.layers[block.layer.index()].name;
+    return "all parameters";
+}
+
+/// What is live, by (category, unit, layer): enough to explain a peak, cheap enough to keep while walking.
+class LiveParts {
+public:
+    void add(const Block& block, std::int64_t bytes) {
+        std::int64_t& sum = m_bytes[{static_cast<int>(block.category), block.unit.value, block.layer.value}];
+        sum += bytes;
+    }
+    [[nodiscard]] std::vector<MemoryPart> parts(const StepGraph& graph, const core::Model& model) const;
+
+private:
+    std::map<std::tuple<int, std::uint32_t, std::uint32_t>, std::int64_t> m_bytes;
+};
+
+/// Equal amounts of one category are one line with a count: "blocks.0 .. blocks.9 (10)".
+std::vector<MemoryPart> LiveParts::parts(const StepGraph& graph, const core::Model& model) const {
+    struct Run {
+        std::string first, last;
+        std::int64_t bytes = 0, count = 0;
+    };
+    std::map<std::pair<int, std::int64_t>, Run> runs;
+    for (const auto& [key, bytes] : m_bytes) {
+        if (bytes <= 0) continue;
+        const auto& [category, unit, layer] = key;
+        Block block;
+        if (unit != core::UnitId::kNone) block.unit = core::UnitId(unit);
+        if (layer != core::LayerId::kNone) block.layer = core::LayerId(layer);
+        Run& run = runs[{category, bytes}];
+        const std::string owner = ownerOf(graph, model, block);
+        if (run.count == 0) run.first = owner;
+        run.last = owner;
+        run.bytes += bytes;
+        ++run.count;
+    }
+    std::vector<MemoryPart> parts;
+    for (const auto& [key, run] : runs) {
+        const std::string owner =
+            run.count == 1 ? run.first : fmt::format("{} .. {} ({})", run.first, run.last, run.count);
+        parts.push_back({static_cast<core::MemoryCategory>(key.first), owner, {run.bytes}});
+    }
+    std::ranges::stable_sort(parts, [](const MemoryPart& a, const MemoryPart& b) { return a.bytes > b.bytes; });
+    return parts;
+}
+
+/// Words for where the host was: the last marks before a peak.
+std::string momentOf(const StepGraph& graph, const core::Model& model, std::span<const HostAction> actions,
+                     std::size_t position) {
+    for (std::size_t i = position; i-- > 0;) {
+        const HostAction& action = actions[i];
+        if (action.kind == HostActionKind::Launch) {
+            return (action.op.valid() ? labelOf(graph, model, action.op) : std::string("launch")) + " enqueued";
+        }
+        if (action.kind != HostActionKind::Mark) continue;
+        const std::string unit = action.unit.valid() ? graph.units[action.unit.index()].name : std::string();
+        switch (action.mark) {
+            case Mark::GatherIssued: return "issue of the gather of " + unit;
+            case Mark::GatherWaited: return "copy-out of " + unit;
+            case Mark::PreBackward: return "before the backward of " + unit;
+            case Mark::PostBackward: return "end of the backward of " + unit;
+            case Mark::ReduceCopyIn: return "packing of the gradients of " + unit;
+            case Mark::OptimizerStep: return "optimizer step";
+            case Mark::LossBackward: return "start of backward";
+            case Mark::FinalBegin: return "end of backward";
+            default: break;
+        }
+    }
+    return "start of the step";
+}
+
+}  // namespace
+
+StepMemory hostOrderMemory(const StepGraph& graph, const core::Model& model, core::ClassId rankClass,
+                           std::int64_t optimizerStateBytes) {
+    const core::RankClass& which = graph.classes[rankClass.index()];
+    StepMemory memory;
+    CachingAllocator allocator;
+    std::vector<CachingAllocator::Handle> handles(graph.blocks.size(), 0);
+
+    // First pass: where the peak is, and what the allocator reserves.
+    core::HostMemoryCursor cursor(graph, which, optimizerStateBytes);
+    for (std::size_t i = 0; i < graph.blocks.size(); ++i) {
+        const Block& block = graph.blocks[i];
+        if (block.persistent && block.rankClass == rankClass)
+            handles[i] = allocator.allocate({cursor.bytesOf(block)}, block.pool);
+    }
+    memory.atStart = cursor.live();
+    std::int64_t peak = cursor.live().total().value;
+    std::uint32_t peakAt = 0;
+    memory.hostOrder.byCategory = cursor.live();
+    while (const HostAction* action = cursor.next()) {
+        if (action->kind == HostActionKind::Allocate) {
+            const Block& block = graph.blocks[action->block.index()];
+            handles[action->block.index()] = allocator.allocate({cursor.bytesOf(block)}, block.pool);
+            if (const std::int64_t total = cursor.live().total().value; total > peak) {
+                peak = total;
+                peakAt = cursor.position();
+                memory.hostOrder.byCategory = cursor.live();
+            }
+        } else if (action->kind == HostActionKind::Release) {
+            allocator.release(handles[action->block.index()]);
+        }
+    }
+    memory.atEnd = cursor.live();
+    memory.reserved = allocator.reserved();
+    memory.hostOrder.total = {peak};
+
+    // Second pass, up to the peak: what it is made of.
+    LiveParts parts;
+    core::HostMemoryCursor again(graph, which, optimizerStateBytes);
+    for (const Block& block : graph.blocks)
+        if (block.persistent && block.rankClass == rankClass) parts.add(block, again.bytesOf(block));
+    while (again.position() < peakAt) {
+        const HostAction* action = again.next();
+        if (action->kind != HostActionKind::Allocate && action->kind != HostActionKind::Release) continue;
+        const Block& block = graph.blocks[action->block.index()];
+        parts.add(block, action->kind == HostActionKind::Allocate ? again.bytesOf(block) : -again.bytesOf(block));
+    }
+    memory.hostOrder.parts = parts.parts(graph, model);
+    memory.hostOrder.moment = momentOf(graph, model, graph.actionsOf(which), peakAt);
+    return memory;
+}
+
+void addDeviceTimeMemory(const StepGraph& graph, const core::Model& model, core::ClassId rankClass,
+                         const OpTimes& times, StepMemory& memory, std::vector<timeline::Counter>* counters,
+                         timeline::Strings* strings, std::uint32_t rankIndex) {
+    struct Change {
+        std::int64_t time;
+        std::int64_t bytes;  // negative: released
+        std::uint32_t block;
+    };
+    std::vector<Change> changes;
+    core::CategoryBytes live;
+    LiveParts parts;
+    for (std::size_t i = 0; i < graph.blocks.size(); ++i) {
+        const Block& block = graph.blocks[i];
+        if (block.rankClass != rankClass || block.bytes.value == 0) continue;
+        if (block.persistent) {
+            live[block.category] += block.bytes.value;
+            parts.add(block, block.bytes.value);
+            continue;
+        }
+        if (!block.firstUse.valid()) continue;
+        const std::int64_t from = times.start[block.firstUse.index()];
+        const std::int64_t to = block.lastUse.valid() ? times.end[block.lastUse.index()] : times.stepEnd;
+        if (to <= from) continue;
+        changes.push_back({from, block.bytes.value, static_cast<std::uint32_t>(i)});
+        if (to < times.stepEnd || block.lastUse.valid())
+            changes.push_back({to, -block.bytes.value, static_cast<std::uint32_t>(i)});
+    }
+    // At one instant what ends goes before what begins: the two do not overlap.
+    std::ranges::sort(changes, [](const Change& a, const Change& b) {
+        if (a.time != b.time) return a.time < b.time;
+        if ((a.bytes < 0) != (b.bytes < 0)) return a.bytes < 0;
+        return a.block < b.block;
+    });
+
+    std::array<std::size_t, core::kMemoryCategories> counterOf{};
+    std::array<bool, core::kMemoryCategories> used{};
+    for (const Change& change : changes) used[static_cast<std::size_t>(graph.blocks[change.block].category)] = true;
+    if (counters != nullptr) {
+        for (std::size_t c = 0; c < core::kMemoryCategories; ++c) {
+            if (!used[c] && live.bytes[c] == 0) continue;
+            used[c] = true;
+            counterOf[c] = counters->size();
+            timeline::Counter counter;
+            counter.rankIndex = rankIndex;
+            counter.name = strings->intern(nameOf(static_cast<core::MemoryCategory>(c)));
+            counter.time.push_back(0);
+            counter.value.push_back(live.bytes[c]);
+            counters->push_back(std::move(counter));
+        }
+    }
+
+    std::int64_t total = live.total().value;
+    std::int64_t peak = total;
+    std::size_t peakChanges = 0;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        const Change& change = changes[i];
+        const auto category = static_cast<std::size_t>(graph.blocks[change.block].category);
+        live.bytes[category] += change.bytes;
+        total += change.bytes;
+        if (counters != nullptr) {
+            timeline::Counter& counter = (*counters)[counterOf[category]];
+            if (counter.time.back() == change.time)
+                counter.value.back() = live.bytes[category];
+            else {
+                counter.time.push_back(change.time);
+                counter.value.push_back(live.bytes[category]);
+            }
+        }
+        const bool settled = i + 1 == changes.size() || changes[i + 1].time != change.time;
+        if (settled && total > peak) {
+            peak = total;
+            peakChanges = i + 1;
+            memory.deviceTimePeakAt = change.time;
+        }
+    }
+    memory.deviceTime.total = {peak};
+    memory.deviceTime.byCategory = {};
+    for (const Block& block : graph.blocks)
+        if (block.persistent && block.rankClass == rankClass)
+            memory.deviceTime.byCategory[block.category] += block.bytes.value;
+    for (std::size_t i = 0; i < peakChanges; ++i) {
+        const Block& block = graph.blocks[changes[i].block];
+        memory.deviceTime.byCategory[block.category] += changes[i].bytes;
+        parts.add(block, changes[i].bytes);
+    }
+    memory.deviceTime.parts = parts.parts(graph, model);
+    const Block* last = peakChanges > 0 ? &graph.blocks[changes[peakChanges - 1].block] : nullptr;
+    memory.deviceTime.moment =
+        last == nullptr ? "start of the step" : labelOf(graph, model, last->firstUse) + " starts";
+}
+
+}  // namespace shardscope::sim
