@@ -1,7 +1,7 @@
 # shardscope_library(NAME): a static library of every .cpp below the calling folder, includes from the root.
 add_library(shardscope_flags INTERFACE)
 target_include_directories(shardscope_flags INTERFACE "${PROJECT_SOURCE_DIR}")
-target_compile_options(shardscope_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow
+target_compile_options(shardscope_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Wno-missing-field-initializers
                        -Werror=unused-result)
 if(SHARDSCOPE_WARNINGS_AS_ERRORS)
   target_compile_options(shardscope_flags INTERFACE -Werror)
