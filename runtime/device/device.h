@@ -1,0 +1,100 @@
+#pragma once
+
+// What the executor needs from a device: in-order streams with events, memory that is counted by category, and kernels.
+// Calls enqueue work on a stream and may return before it is done; `synchronize` waits for everything. A device serves
+// one rank and is used by one host thread.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/graph/step_graph.h"
+#include "core/model/kernel.h"
+#include "runtime/device/tensor_view.h"
+
+namespace shardscope::runtime {
+
+/// Bytes by core::MemoryCategory.
+using LiveBytes = std::array<std::int64_t, core::kMemoryCategories>;
+
+/// A piece of device memory. `id` 0 is none.
+struct Memory {
+    std::uint64_t id = 0;
+    std::byte* data = nullptr;
+    std::int64_t bytes = 0;
+    core::MemoryCategory category = core::MemoryCategory::Workspace;
+    [[nodiscard]] bool valid() const { return id != 0; }
+};
+
+using StreamIndex = std::uint8_t;
+
+/// A point on a stream: everything enqueued there before it.
+struct Event {
+    std::uint64_t id = 0;
+    [[nodiscard]] bool valid() const { return id != 0; }
+};
+
+/// One kernel of a program with its operands in the order of core::KernelKind.
+struct KernelCall {
+    const core::Kernel& kernel;
+    std::span<const TensorView> inputs, outputs;
+};
+
+/// One parameter's update (framework semantics 8.2). `step` counts from 1.
+struct OptimizerCall {
+    core::OptimizerKind kind = core::OptimizerKind::AdamW;
+    double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0;
+    std::int64_t step = 1;
+    TensorView parameter, gradient, firstMoment, secondMoment;  ///< equal shapes; moments unused by SGD
+};
+
+class Device {
+public:
+    Device() = default;
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+    virtual ~Device() = default;
+
+    [[nodiscard]] virtual std::string_view name() const = 0;
+
+    virtual StreamIndex openStream(std::string_view name) = 0;
+    /// Marks the stream's present end.
+    virtual Event record(StreamIndex stream) = 0;
+    /// What is enqueued on `stream` from now on starts after `event`.
+    virtual void wait(StreamIndex stream, Event event) = 0;
+    virtual core::Result<void> synchronize() = 0;
+    /// When the event's work was done, in nanoseconds of the device's clock; valid after `synchronize`.
+    [[nodiscard]] virtual std::int64_t timeOf(Event event) const = 0;
+    /// The device's clock now, in nanoseconds. Clocks of all devices of one process agree.
+    [[nodiscard]] virtual std::int64_t now() const = 0;
+    /// Forgets the events recorded so far (after `synchronize`).
+    virtual void forgetEvents() = 0;
+
+    /// New memory holds NaN until it is written. Errors: the device's memory is exhausted.
+    virtual core::Result<Memory> allocate(core::MemoryCategory category, std::int64_t bytes, StreamIndex pool) = 0;
+    virtual void release(const Memory& memory) = 0;
+    /// Bytes allocated and not released, by category.
+    [[nodiscard]] virtual const LiveBytes& liveBytes() const = 0;
+    /// Largest liveBytes() of that category since `resetPeak`.
+    [[nodiscard]] virtual const LiveBytes& peakBytes() const = 0;
+    virtual void resetPeak(core::MemoryCategory category) = 0;
+
+    /// Errors: Unsupported, naming the kernel; operands whose shapes do not fit the kernel.
+    virtual core::Result<void> launch(StreamIndex stream, const KernelCall& call) = 0;
+    /// to = from, cast to `to`'s dtype; equal element counts.
+    virtual core::Result<void> copy(StreamIndex stream, const TensorView& from, const TensorView& to) = 0;
+    /// to += from, in `to`'s dtype.
+    virtual core::Result<void> add(StreamIndex stream, const TensorView& from, const TensorView& to) = 0;
+    virtual core::Result<void> fill(StreamIndex stream, const TensorView& to, double value) = 0;
+    /// values /= divisor
+    virtual core::Result<void> divide(StreamIndex stream, const TensorView& values, double divisor) = 0;
+    virtual core::Result<void> update(StreamIndex stream, const OptimizerCall& call) = 0;
+    /// Plain bytes between host and device.
+    virtual core::Result<void> upload(StreamIndex stream, std::span<const std::byte> from, const TensorView& to) = 0;
+    virtual core::Result<void> download(StreamIndex stream, const TensorView& from, std::span<std::byte> to) = 0;
+};
+
+}  // namespace shardscope::runtime
