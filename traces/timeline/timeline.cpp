@@ -88,6 +88,8 @@ std::uint32_t append(Timeline& timeline, const SpanRow& row) {
     s.microBatch.push_back(row.microBatch);
     s.op.push_back(row.op);
     s.bytes.push_back(row.bytes);
+    s.dtype.push_back(row.dtype);
+    s.group.push_back(row.group);
     s.issued.push_back(row.issued);
     return index;
 }
@@ -126,6 +128,8 @@ void arrange(Timeline& timeline) {
         permute(s.microBatch, order);
         permute(s.op, order);
         permute(s.bytes, order);
+        permute(s.dtype, order);
+        permute(s.group, order);
         permute(s.issued, order);
         std::vector<std::uint32_t> place(order.size());
         for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;

@@ -78,6 +78,8 @@ struct RankRow {
 };
 
 inline constexpr std::uint32_t kNoIndex = 0xffffffffu;
+inline constexpr std::uint8_t kNoDType = 0xff;
+inline constexpr std::uint16_t kNoGroup = 0xffff;
 inline constexpr std::int64_t kNotIssued = std::numeric_limits<std::int64_t>::min();
 
 /// Structure of arrays; spans of one lane are contiguous and ordered by start.
@@ -93,6 +95,8 @@ struct Spans {
     std::vector<std::uint16_t> microBatch;
     std::vector<std::uint32_t> op;     ///< id in the graph, kNoIndex for foreign traces
     std::vector<std::int64_t> bytes;   ///< payload; 0 where none
+    std::vector<std::uint8_t> dtype;   ///< core::DType of the payload; kNoDType where none
+    std::vector<std::uint16_t> group;  ///< Timeline::groups; kNoGroup where none
     std::vector<std::int64_t> issued;  ///< ns: when the host had enqueued it; kNotIssued where unknown
 
     [[nodiscard]] std::size_t size() const { return start.size(); }
@@ -137,12 +141,19 @@ private:
     std::unordered_map<std::string, StringId> m_ids;
 };
 
+/// The ranks of a collective or of a point-to-point pair.
+struct TransferGroup {
+    StringId name = 0;      ///< "dp_shard", "pp 0-1"
+    std::int64_t size = 1;  ///< ranks in it
+};
+
 struct Timeline {
     std::string title;
     Strings strings;
     std::vector<RankRow> ranks;
     std::vector<Lane> lanes;
     Spans spans;
+    std::vector<TransferGroup> groups;
     std::vector<Counter> counters;
     std::vector<Flow> flows;
     std::int64_t end = 0;  ///< ns: end of the step on the slowest rank
@@ -160,6 +171,8 @@ struct SpanRow {
     std::uint16_t microBatch = 0;
     std::uint32_t op = kNoIndex;
     std::int64_t bytes = 0;
+    std::uint8_t dtype = kNoDType;
+    std::uint16_t group = kNoGroup;
     std::int64_t issued = kNotIssued;
 };
 
