@@ -32,6 +32,7 @@ struct DecoderSpec {
     bool mlpBias = false;
     bool qkNorm = false;             ///< qwen3
     double normEpsilon = 1e-6;
+    std::int64_t slidingWindow = 0;  ///< tokens that a query looks back on; 0: all of them
     friend bool operator==(const DecoderSpec&, const DecoderSpec&) = default;
 };
 
