@@ -1,0 +1,177 @@
+#include "core/scenario/keys.h"
+
+namespace shardscope::core {
+namespace {
+
+constexpr std::int64_t kMostRanks = std::int64_t{1} << 24;
+constexpr std::int64_t kMostSamples = std::int64_t{1} << 30;
+constexpr std::int64_t kMostTokens = std::int64_t{1} << 26;
+constexpr std::int64_t kMostWidth = std::int64_t{1} << 26;
+constexpr std::int64_t kMostLayers = 100'000;
+constexpr std::int64_t kMostDepth = 1'000;
+
+using S = Scenario;
+
+// clang-format off
+const std::vector<Key>& keys() {
+    static const std::vector<Key> kKeys{
+        {"title", "", [](S& s) -> std::string& { return s.title; },
+         "What pictures and tables are headed with.", {}, 0, 0, ""},
+
+        {"model.name", "", [](S& s) -> std::string& { return s.model.name; },
+         "A built-in model; `shardscope models` lists them.", {}, 0, 0, ""},
+        {"model.path", "", [](S& s) -> std::string& { return s.model.path; },
+         "A Hugging Face folder or config.json, a .safetensors file or a folder with model.safetensors.index.json, or a "
+         "module-tree file; relative to the scenario's folder.", {}, 0, 0, ""},
+        {"model.layers", "", [](S& s) -> std::int64_t& { return s.model.layers; },
+         "Blocks.", {}, 0, kMostLayers, "0: as the model has it"},
+        {"model.hidden", "", [](S& s) -> std::int64_t& { return s.model.hidden; },
+         "Width of the activations between blocks.", {}, 0, kMostWidth, "0: as the model has it"},
+        {"model.heads", "", [](S& s) -> std::int64_t& { return s.model.heads; },
+         "Attention heads.", {}, 0, kMostWidth, "0: as the model has it"},
+        {"model.kv_heads", "", [](S& s) -> std::int64_t& { return s.model.kvHeads; },
+         "Key and value heads of a language model (grouped attention).", {}, 0, kMostWidth, "0: as the model has it"},
+        {"model.head_dim", "", [](S& s) -> std::int64_t& { return s.model.headDim; },
+         "Width of a head of a language model.", {}, 0, kMostWidth, "0: as the model has it"},
+        {"model.mlp", "", [](S& s) -> std::int64_t& { return s.model.mlp; },
+         "Inner width of the feed-forward part.", {}, 0, kMostWidth, "0: as the model has it"},
+        {"model.vocab", "", [](S& s) -> std::int64_t& { return s.model.vocab; },
+         "Vocabulary of a language model.", {}, 0, kMostWidth, "0: as the model has it"},
+        {"model.image_size", "", [](S& s) -> std::int64_t& { return s.model.imageSize; },
+         "Side of a vision transformer's square images, in pixels.", {}, 0, kMostWidth, "0: as the model has it"},
+        {"model.patch_size", "", [](S& s) -> std::int64_t& { return s.model.patchSize; },
+         "Side of its patches, in pixels; divides the image size.", {}, 0, kMostWidth, "0: as the model has it"},
+        {"model.channels", "", [](S& s) -> std::int64_t& { return s.model.channels; },
+         "Channels of its images.", {}, 0, kMostWidth, "0: as the model has it"},
+        {"model.classes", "", [](S& s) -> std::int64_t& { return s.model.classes; },
+         "Classes that it tells apart.", {}, 0, kMostWidth, "0: as the model has it"},
+        {"model.attention", "", [](S& s) -> std::string& { return s.model.attention; },
+         "Which attention kernels run: the fused one, or the products and softmax one by one.", {"flash", "math"}, 0, 0, ""},
+
+        {"cluster.gpu", "", [](S& s) -> Document& { return s.cluster.gpu; },
+         "A GPU preset's name (`shardscope clusters` lists them), or a table in the form of docs/clusters.md. "
+         "Left out: h100-sxm.", {}, 0, 0, ""},
+        {"cluster.node", "", [](S& s) -> Document& { return s.cluster.node; },
+         "A node preset's name or a table. Left out: the GPU's usual node.", {}, 0, 0, ""},
+        {"cluster.path", "", [](S& s) -> std::string& { return s.cluster.path; },
+         "A cluster file of your own; the keys given here count more. Relative to the scenario's folder.", {}, 0, 0, ""},
+        {"cluster.nodes", "", [](S& s) -> std::int64_t& { return s.cluster.nodes; },
+         "Nodes in use.", {}, 0, kMostRanks, "0: as many as the degrees need"},
+        {"cluster.gpus_per_node", "", [](S& s) -> std::int64_t& { return s.cluster.gpusPerNode; },
+         "GPUs in use in each node, one rank per GPU.", {}, 0, kMostRanks, "0: as the degrees need, else all of the node's"},
+
+        {"training.local_batch_size", "", [](S& s) -> std::int64_t& { return s.training.localBatchSize; },
+         "Samples (images or sequences) of one micro-batch of one rank under FSDP.", {}, 1, kMostSamples, ""},
+        {"training.global_batch_size", "", [](S& s) -> std::int64_t& { return s.training.globalBatchSize; },
+         "Samples of one step of the whole job; more than all ranks' local batches means gradient accumulation. It is the "
+         "same for every strategy.", {}, -1, kMostSamples, "-1: local_batch_size on every GPU, no accumulation"},
+        {"training.seq_len", "", [](S& s) -> std::int64_t& { return s.training.seqLen; },
+         "Tokens of a sequence; language models only.", {}, 0, kMostTokens,
+         "0: 2,048, or what the model takes if that is less"},
+        {"training.naive_micro_batch", "", [](S& s) -> std::int64_t& { return s.training.naiveMicroBatch; },
+         "Samples that naive placement passes through its stages at a time.", {}, 0, kMostSamples,
+         "0: local_batch_size, the same size as FSDP's"},
+        {"training.optimizer", "optimizer.name", [](S& s) -> std::string& { return s.training.optimizer; },
+         "The optimizer.", {"adamw", "adam", "sgd", "none"}, 0, 0, ""},
+        {"training.optimizer_implementation", "optimizer.implementation",
+         [](S& s) -> std::string& { return s.training.optimizerImplementation; },
+         "Which of PyTorch's kernels update the parameters.", {"foreach", "fused"}, 0, 0, ""},
+        {"training.first_step", "", [](S& s) -> bool& { return s.training.firstStep; },
+         "Look at the first step, before which the optimizer's state does not exist, instead of any later one.", {}, 0, 0, ""},
+
+        {"parallelism.strategy", "", [](S& s) -> std::string& { return s.parallelism.strategy; },
+         "single: everything on one GPU. naive: contiguous layers on each GPU, one micro-batch at a time. fsdp: FSDP2.",
+         {"single", "naive", "fsdp"}, 0, 0, ""},
+        {"parallelism.data_parallel_shard_degree", "", [](S& s) -> std::int64_t& { return s.parallelism.shardDegree; },
+         "Ranks over which FSDP shards every parameter.", {}, -1, kMostRanks, "-1: all that the other degrees leave"},
+        {"parallelism.data_parallel_replicate_degree", "",
+         [](S& s) -> std::int64_t& { return s.parallelism.replicateDegree; },
+         "Replicas of the sharded model. Only 1 is simulated so far.", {}, 1, kMostRanks, ""},
+        {"parallelism.pipeline_parallel_degree", "", [](S& s) -> std::int64_t& { return s.parallelism.pipelineDegree; },
+         "Stages. Naive placement has one on every GPU; FSDP inside a pipeline is not simulated so far.", {}, -1, kMostRanks,
+         "-1: every GPU a stage under naive, 1 otherwise"},
+        {"parallelism.tensor_parallel_degree", "", [](S& s) -> std::int64_t& { return s.parallelism.tensorDegree; },
+         "Only 1 is simulated so far.", {}, 1, kMostRanks, ""},
+        {"parallelism.context_parallel_degree", "", [](S& s) -> std::int64_t& { return s.parallelism.contextDegree; },
+         "Only 1 is simulated so far.", {}, 1, kMostRanks, ""},
+        {"parallelism.pipeline_parallel_split", "", [](S& s) -> std::string& { return s.parallelism.split; },
+         "What naive placement gives every stage an equal share of.", {"layers", "parameters", "time"}, 0, 0, ""},
+        {"parallelism.fsdp_reshard_after_forward", "",
+         [](S& s) -> ReshardSetting& { return s.parallelism.reshard; },
+         "Whether a unit is freed after its forward and gathered again for backward: \"default\" (yes; under fsdp_units = "
+         "\"torchtitan\" not the last one), \"always\" or true, \"never\" or false, an integer that divides the shard degree "
+         "(keep 1/k, gather among k neighbours), \"unset\" (the argument left out). The root is apart, see below.",
+         {}, 0, 0, ""},
+        {"parallelism.fsdp_root_reshard_after_forward", "",
+         [](S& s) -> ReshardSetting& { return s.parallelism.rootReshard; },
+         "The same for the root. \"unset\": kept, as FSDP2 does when the argument is left out.", {}, 0, 0, ""},
+        {"parallelism.fsdp_unit_reshard_after_forward", "",
+         [](S& s) -> ReshardTable& { return s.parallelism.unitReshard; },
+         "The same for single units, by name: { \"blocks.3\" = false }.", {}, 0, 0, ""},
+        {"parallelism.fsdp_keep_last_unit", "", [](S& s) -> bool& { return s.parallelism.keepLastUnit; },
+         "Do not reshard the last unit that runs forward (backward needs it at once).", {}, 0, 0, ""},
+        {"parallelism.fsdp_units", "", [](S& s) -> std::string& { return s.parallelism.units; },
+         "What is wrapped: every block (or blocks_per_unit of them), the root taking the rest; or as torchtitan wraps: the "
+         "embedding, every block, norm and head together, then the root.", {"blocks", "torchtitan"}, 0, 0, ""},
+        {"parallelism.fsdp_blocks_per_unit", "", [](S& s) -> std::int64_t& { return s.parallelism.blocksPerUnit; },
+         "Consecutive blocks that form one unit.", {}, 1, kMostLayers, ""},
+        {"parallelism.fsdp_wrap", "", [](S& s) -> UnitLists& { return s.parallelism.wrap; },
+         "The units themselves, in the order of the fully_shard calls, inner ones first: full module names, or lists of names "
+         "for units of several modules. Replaces fsdp_units.", {}, 0, 0, ""},
+        {"parallelism.fsdp_wrap_root", "", [](S& s) -> bool& { return s.parallelism.wrapRoot; },
+         "Wrap the root too. Without it every unit becomes its own root and nothing is prefetched in backward.", {}, 0, 0, ""},
+        {"parallelism.fsdp_forward_prefetch", "", [](S& s) -> std::int64_t& { return s.parallelism.forwardPrefetch; },
+         "Units that each unit prefetches explicitly in forward.", {}, 0, kMostDepth, "0: the implicit prefetch"},
+        {"parallelism.fsdp_backward_prefetch", "", [](S& s) -> std::int64_t& { return s.parallelism.backwardPrefetch; },
+         "Units that each unit prefetches explicitly in backward.", {}, 0, kMostDepth, "0: the implicit prefetch of one"},
+        {"parallelism.fsdp_root_prefetch", "", [](S& s) -> std::int64_t& { return s.parallelism.rootPrefetch; },
+         "Units that the root prefetches explicitly in forward.", {}, 0, kMostDepth, "0: none"},
+
+        {"precision.dtype", "training.dtype", [](S& s) -> DType& { return s.precision.original; },
+         "Of the sharded parameters, their gradients and the optimizer's state.", {}, 0, 0, ""},
+        {"precision.mixed_precision_param", "training.mixed_precision_param",
+         [](S& s) -> std::optional<DType>& { return s.precision.param; },
+         "Of gathered parameters, activations and raw gradients; \"none\": dtype.", {}, 0, 0, ""},
+        {"precision.mixed_precision_reduce", "training.mixed_precision_reduce",
+         [](S& s) -> std::optional<DType>& { return s.precision.reduce; },
+         "Of gradient reductions; \"none\": dtype.", {}, 0, 0, ""},
+    };
+    return kKeys;
+}
+// clang-format on
+
+}  // namespace
+
+std::string_view Key::section() const {
+    const std::size_t dot = path.find('.');
+    return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
+}
+
+std::string_view Key::name() const {
+    const std::size_t dot = path.find('.');
+    return dot == std::string_view::npos ? path : path.substr(dot + 1);
+}
+
+std::span<const Key> scenarioKeys() {
+    return keys();
+}
+
+const Key* findKey(std::string_view path) {
+    for (const Key& key : keys())
+        if (key.path == path || (!key.alias.empty() && key.alias == path)) return &key;
+    return nullptr;
+}
+
+std::string_view describeSection(std::string_view section) {
+    if (section == "model")
+        return "What is trained. Either `name` or `path`; the sizes below change single ones of it.";
+    if (section == "cluster") return "On what. Sizes that are left out follow the degrees under [parallelism].";
+    if (section == "training") return "What one step is.";
+    if (section == "parallelism") return "How it is spread over the GPUs.";
+    if (section == "precision")
+        return "Number formats: float32, bfloat16 or float16. torchtitan has these keys under [training]; both places "
+               "work.";
+    return "";
+}
+
+}  // namespace shardscope::core
