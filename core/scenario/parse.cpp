@@ -53,6 +53,11 @@ tl::unexpected<Error> unknownKey(const std::string& path, const std::string& whe
 
 }  // namespace
 
+bool operator==(const Scenario::ClusterSection& a, const Scenario::ClusterSection& b) {
+    return a.path == b.path && a.nodes == b.nodes && a.gpusPerNode == b.gpusPerNode &&
+           writeTomlValue(a.gpu) == writeTomlValue(b.gpu) && writeTomlValue(a.node) == writeTomlValue(b.node);
+}
+
 std::string Scenario::placeOf(std::string_view path) const {
     for (const auto& [known, where] : origins)
         if (known == path) return where + " " + bracketed(path);

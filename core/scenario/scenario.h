@@ -41,7 +41,8 @@ struct Scenario {
         std::string path;
         Document gpu, node;  ///< Text (a preset's name), Table (docs/clusters.md) or Null
         std::int64_t nodes = 0, gpusPerNode = 0;
-        friend bool operator==(const ClusterSection&, const ClusterSection&) = default;
+        /// Lines of the tables do not count.
+        friend bool operator==(const ClusterSection& a, const ClusterSection& b);
     } cluster;
     struct TrainingSection {
         std::int64_t localBatchSize = 1, globalBatchSize = -1, seqLen = 0, naiveMicroBatch = 0;

@@ -1,0 +1,288 @@
+#include "core/scenario/resolve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace shardscope::core {
+namespace {
+
+constexpr std::int64_t kMostMicroBatches = 4096;
+constexpr std::int64_t kUsualSequence = 2048;
+
+struct Ranks {
+    std::int64_t world = 1, shard = 1, replicate = 1;
+};
+
+tl::unexpected<Error> refuse(const Scenario& scenario, std::string_view key, std::string message,
+                             std::string hint = {}) {
+    return fail(ErrorCode::Input, std::move(message), scenario.placeOf(key), std::move(hint));
+}
+
+Result<void> refuseUnsupported(const Scenario& scenario) {
+    const auto& p = scenario.parallelism;
+    const std::pair<std::string_view, std::int64_t> degrees[] = {
+        {"parallelism.data_parallel_replicate_degree", p.replicateDegree},
+        {"parallelism.tensor_parallel_degree", p.tensorDegree},
+        {"parallelism.context_parallel_degree", p.contextDegree},
+    };
+    for (const auto& [key, degree] : degrees)
+        if (degree > 1)
+            return fail(ErrorCode::Unsupported, fmt::format("found {}; only 1 is simulated so far", degree),
+                        scenario.placeOf(key));
+    return {};
+}
+
+/// The hardware with as many GPUs as the cluster's keys say, or else as the degrees need.
+Result<Cluster> sizeCluster(const Scenario& scenario, const ScenarioInputs& inputs) {
+    Document table = inputs.clusterFile.value_or(Document::table());
+    if (table.kind != Document::Kind::Table)
+        return fail(ErrorCode::Input, fmt::format("found {}, expected a table", describeKind(table.kind)),
+                    inputs.clusterFileName);
+    // A file of its own may hold its table under [cluster].
+    if (const Document* inner = table.find("cluster"); inner != nullptr && inner->kind == Document::Kind::Table)
+        table = Document(*inner);
+    const auto& c = scenario.cluster;
+    if (c.gpu.kind != Document::Kind::Null) table.set("gpu", c.gpu);
+    if (c.node.kind != Document::Kind::Null) table.set("node", c.node);
+    if (table.find("gpu") == nullptr && table.find("node") == nullptr) table.set("gpu", Document::of("h100-sxm"));
+    std::string name = inputs.clusterFileName;
+    for (const std::string_view key : {"cluster.node", "cluster.gpu"})
+        for (const auto& [path, where] : scenario.origins)
+            if (path == key) name = where.substr(0, where.rfind(':'));
+
+    const auto sizeOfFile = [&](std::string_view key, std::int64_t own) {
+        const Document* given = table.find(key);
+        return own > 0 ? own : given != nullptr && given->kind == Document::Kind::Integer ? given->integer : 0;
+    };
+    std::int64_t nodes = sizeOfFile("nodes", c.nodes);
+    std::int64_t perNode = sizeOfFile("gpus_per_node", c.gpusPerNode);
+    if (c.nodes > 0) table.set("nodes", Document::of(c.nodes));
+    if (c.gpusPerNode > 0) table.set("gpus_per_node", Document::of(c.gpusPerNode));
+    SHARDSCOPE_ASSIGN(Cluster cluster, parseCluster(table, name));
+    if (nodes > 0 && perNode > 0) return cluster;
+
+    const auto& p = scenario.parallelism;
+    const std::int64_t needed = p.shardDegree > 0 ? p.shardDegree : p.pipelineDegree > 1 ? p.pipelineDegree : 0;
+    const std::string_view key =
+        p.shardDegree > 0 ? "parallelism.data_parallel_shard_degree" : "parallelism.pipeline_parallel_degree";
+    if (needed == 0) return cluster;
+    if (nodes > 0) {
+        if (needed % nodes != 0)
+            return refuse(scenario, key, fmt::format("{} ranks do not spread evenly over {} nodes", needed, nodes));
+        perNode = needed / nodes;
+    } else {
+        if (perNode == 0) perNode = std::min(needed, cluster.node.gpus);
+        if (needed % perNode != 0)
+            return refuse(scenario, key, fmt::format("{} ranks do not fill whole nodes of {} GPUs", needed, perNode),
+                          "give cluster.nodes and cluster.gpus_per_node, or another degree");
+        nodes = needed / perNode;
+    }
+    table.set("nodes", Document::of(nodes));
+    table.set("gpus_per_node", Document::of(perNode));
+    return parseCluster(table, name);
+}
+
+Result<Ranks> countRanks(const Scenario& scenario, const Cluster& cluster) {
+    const auto& p = scenario.parallelism;
+    Ranks ranks;
+    ranks.world = cluster.ranks();
+    ranks.replicate = p.replicateDegree;
+    ranks.shard = p.shardDegree > 0 ? p.shardDegree : ranks.world / ranks.replicate;
+    if (ranks.shard * ranks.replicate != ranks.world)
+        return refuse(
+            scenario, "parallelism.data_parallel_shard_degree",
+            fmt::format("degrees {} (shard) x {} (replicate) make {} ranks, but the cluster has {} ({} nodes x {} "
+                        "GPUs)",
+                        ranks.shard, ranks.replicate, ranks.shard * ranks.replicate, ranks.world, cluster.nodes,
+                        cluster.gpusPerNode),
+            fmt::format("set data_parallel_shard_degree = {} or -1, or change cluster.nodes and "
+                        "cluster.gpus_per_node",
+                        ranks.world / ranks.replicate));
+    return ranks;
+}
+
+std::int64_t sequenceOf(const ModelSpec& model, std::int64_t asked) {
+    if (std::holds_alternative<VitSpec>(model)) return 0;
+    if (asked > 0) return asked;
+    if (const auto* decoder = std::get_if<DecoderSpec>(&model); decoder != nullptr && decoder->positions > 0)
+        return std::min(kUsualSequence, decoder->positions);
+    if (const auto* tree = std::get_if<ModuleTreeSpec>(&model)) return tree->sequence;
+    return kUsualSequence;
+}
+
+Result<Workload> workloadOf(const Scenario& scenario, const ModelSpec& model, const Precision& precision) {
+    Workload workload;
+    workload.batch = scenario.training.localBatchSize;
+    workload.sequence = sequenceOf(model, scenario.training.seqLen);
+    workload.dtype = precision.compute();
+    workload.attention =
+        scenario.model.attention == "math" ? Workload::AttentionKind::Math : Workload::AttentionKind::Flash;
+    if (scenario.training.seqLen > 0 && std::holds_alternative<VitSpec>(model))
+        return refuse(scenario, "training.seq_len", "a vision transformer's sequence follows from its image",
+                      "leave seq_len out, or change model.image_size and model.patch_size");
+    const auto* decoder = std::get_if<DecoderSpec>(&model);
+    if (decoder != nullptr && decoder->modelType == "gpt2" && workload.sequence > decoder->positions)
+        return refuse(
+            scenario, "training.seq_len",
+            fmt::format("found {}, but this model has {} learned positions", workload.sequence, decoder->positions));
+    return workload;
+}
+
+OptimizerKind optimizerOf(const std::string& word) {
+    return word == "adamw"  ? OptimizerKind::AdamW
+           : word == "adam" ? OptimizerKind::Adam
+           : word == "sgd"  ? OptimizerKind::Sgd
+                            : OptimizerKind::None;
+}
+
+Result<FsdpKnobs> knobsOf(const Scenario& scenario, const ModelSpec& spec, const Workload& workload) {
+    const auto& p = scenario.parallelism;
+    FsdpKnobs knobs;
+    knobs.wrap.root = p.wrapRoot;
+    knobs.keepLastUnit = p.keepLastUnit;
+    if (!p.wrap.empty()) {
+        knobs.wrap.kind = UnitWrap::Kind::List;
+        knobs.wrap.units = p.wrap;
+    } else if (p.units == "torchtitan") {
+        SHARDSCOPE_ASSIGN(const Model model, buildModel(spec, workload));
+        knobs.wrap = torchtitanUnits(model, p.blocksPerUnit, p.wrapRoot);
+        if (p.reshard.word == "default" && !scenario.given("parallelism.fsdp_keep_last_unit"))
+            knobs.keepLastUnit = true;
+    } else {
+        knobs.wrap.blocksPerUnit = p.blocksPerUnit;
+    }
+    knobs.reshardAfterForward = p.reshard.value;
+    knobs.rootReshardAfterForward = p.rootReshard.value;
+    for (const auto& [unit, setting] : p.unitReshard) knobs.reshardOf.emplace_back(unit, setting.value);
+    knobs.forwardPrefetch = p.forwardPrefetch;
+    knobs.backwardPrefetch = p.backwardPrefetch;
+    knobs.rootPrefetch = p.rootPrefetch;
+    return knobs;
+}
+
+Result<std::int64_t> microBatches(const Scenario& scenario, std::string_view who, std::int64_t globalBatch,
+                                  std::int64_t together, std::string_view sizeKey) {
+    if (globalBatch % together != 0)
+        return refuse(
+            scenario, scenario.given("training.global_batch_size") ? "training.global_batch_size" : sizeKey,
+            fmt::format("a global batch of {} is no multiple of the {} samples that {} runs at a time", globalBatch,
+                        together, who),
+            fmt::format("set training.global_batch_size to a multiple of {}, or change {}", together, sizeKey));
+    const std::int64_t count = globalBatch / together;
+    if (count > kMostMicroBatches)
+        return refuse(scenario, sizeKey,
+                      fmt::format("{} would run {} micro-batches one after another; at most {} are simulated", who,
+                                  count, kMostMicroBatches),
+                      "use larger micro-batches or a smaller global batch");
+    return count;
+}
+
+}  // namespace
+
+UnitWrap torchtitanUnits(const Model& model, std::int64_t blocksPerUnit, bool root) {
+    UnitWrap wrap;
+    wrap.kind = UnitWrap::Kind::List;
+    wrap.root = root;
+    std::vector<std::string> blocks, ends;
+    const auto nameOfModule = [&](const Layer& layer) -> std::string {
+        return layer.module.valid() ? model.modules[layer.module.index()].name : std::string();
+    };
+    const auto flush = [&](std::vector<std::string>& names) {
+        if (!names.empty()) wrap.units.push_back(std::move(names));
+        names.clear();
+    };
+    for (const Layer& layer : model.layers) {
+        const std::string name = nameOfModule(layer);
+        if (name.empty()) continue;  // its parameters are the root's own
+        switch (layer.kind) {
+            case LayerKind::Embedding: wrap.units.push_back({name}); break;
+            case LayerKind::Block:
+                blocks.push_back(name);
+                if (static_cast<std::int64_t>(blocks.size()) == blocksPerUnit) flush(blocks);
+                break;
+            case LayerKind::Norm:
+            case LayerKind::Head: ends.push_back(name); break;
+            case LayerKind::Loss: break;
+        }
+    }
+    flush(blocks);
+    flush(ends);
+    return wrap;
+}
+
+Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
+                         std::span<const std::string> strategies) {
+    std::vector<std::string> words(strategies.begin(), strategies.end());
+    if (words.empty()) words.push_back(scenario.parallelism.strategy);
+    for (const std::string& word : words)
+        if (word != "single" && word != "naive" && word != "fsdp")
+            return fail(ErrorCode::Usage, fmt::format("no strategy \"{}\"", word.substr(0, 60)), "--strategy",
+                        "known are: single, naive, fsdp");
+    SHARDSCOPE_TRY(refuseUnsupported(scenario));
+
+    Resolved resolved;
+    resolved.title = scenario.title;
+    SHARDSCOPE_ASSIGN(resolved.model, withOverrides(inputs.model, scenario));
+    SHARDSCOPE_ASSIGN(resolved.cluster, sizeCluster(scenario, inputs));
+    SHARDSCOPE_ASSIGN(const Ranks ranks, countRanks(scenario, resolved.cluster));
+    const auto& t = scenario.training;
+    const auto& p = scenario.parallelism;
+    // Products of two bounded factors: 2^30 x 2^24 at most.
+    resolved.globalBatch = t.globalBatchSize > 0 ? t.globalBatchSize : t.localBatchSize * ranks.world;
+
+    Plan common;
+    common.precision = {scenario.precision.original, scenario.precision.param, scenario.precision.reduce};
+    common.optimizer = optimizerOf(t.optimizer);
+    common.fusedOptimizer = t.optimizerImplementation == "fused";
+    common.firstStep = t.firstStep;
+    common.split = p.split == "parameters" ? StageSplit::ByParameters
+                   : p.split == "time"     ? StageSplit::ByTime
+                                           : StageSplit::ByLayers;
+    SHARDSCOPE_ASSIGN(const Workload workload, workloadOf(scenario, resolved.model, common.precision));
+
+    for (const std::string& word : words) {
+        Case one{common, workload};
+        one.plan.name = word;
+        if (word == "fsdp") {
+            if (p.pipelineDegree > 1 && words.size() == 1)
+                return fail(ErrorCode::Unsupported, "FSDP inside a pipeline is not simulated so far",
+                            scenario.placeOf("parallelism.pipeline_parallel_degree"), "set it to 1 or leave it out");
+            one.plan.schedule = StageSchedule::Single;
+            one.plan.policy = UnitPolicy::Fsdp;
+            one.plan.mesh = {1, ranks.replicate, ranks.shard};
+            SHARDSCOPE_ASSIGN(one.plan.fsdp, knobsOf(scenario, resolved.model, workload));
+            SHARDSCOPE_ASSIGN(one.plan.microBatches,
+                              microBatches(scenario, word, resolved.globalBatch, t.localBatchSize * ranks.world,
+                                           "training.local_batch_size"));
+        } else {
+            const bool naive = word == "naive";
+            one.plan.schedule = naive ? StageSchedule::Naive : StageSchedule::Single;
+            one.plan.policy = UnitPolicy::None;
+            one.plan.mesh = {naive ? ranks.world : 1, 1, 1};
+            if (naive && p.pipelineDegree > 0 && p.pipelineDegree != ranks.world)
+                return refuse(scenario, "parallelism.pipeline_parallel_degree",
+                              fmt::format("{} stages on {} GPUs; naive placement has one stage on each",
+                                          p.pipelineDegree, ranks.world),
+                              "leave it out, or change cluster.nodes and cluster.gpus_per_node");
+            const bool own = naive && t.naiveMicroBatch > 0;
+            if (own) one.workload.batch = t.naiveMicroBatch;
+            SHARDSCOPE_ASSIGN(one.plan.microBatches,
+                              microBatches(scenario, word, resolved.globalBatch, one.workload.batch,
+                                           own ? "training.naive_micro_batch" : "training.local_batch_size"));
+        }
+        resolved.cases.push_back(std::move(one));
+    }
+    if (words.size() > 1) {
+        resolved.notes.push_back(
+            fmt::format("Every plan runs the same global batch of {} in the same precision.", resolved.globalBatch));
+        for (const Case& one : resolved.cases)
+            if (one.plan.microBatches > 1)
+                resolved.notes.push_back(fmt::format("{} runs it as {} micro-batches of {}{}, one after another.",
+                                                     one.plan.name, one.plan.microBatches, one.workload.batch,
+                                                     one.plan.policy == UnitPolicy::Fsdp ? " per rank" : ""));
+    }
+    return resolved;
+}
+
+}  // namespace shardscope::core
