@@ -1,0 +1,120 @@
+#include "sim/engine/wiring.h"
+
+#include <algorithm>
+#include <string>
+
+namespace shardscope::sim {
+
+using core::ErrorCode;
+using core::fail;
+using core::Op;
+using core::StepGraph;
+
+namespace {
+
+OpRole roleOf(const StepGraph& graph, const Op& op) {
+    if (isTransfer(op.kind)) return OpRole::Transfer;
+    switch (graph.streams[op.stream].kind) {
+        case core::StreamKind::Compute: return OpRole::Compute;
+        case core::StreamKind::Host: return OpRole::Host;
+        default: return OpRole::Copy;
+    }
+}
+
+core::Result<void> check(const StepGraph& graph) {
+    std::uint32_t covered = 0;
+    for (const core::RankClass& rankClass : graph.classes) {
+        if (rankClass.opBegin != covered || rankClass.opEnd < covered || rankClass.opEnd > graph.ops.size())
+            return fail(ErrorCode::Input, "the classes' ops do not follow one another", rankClass.name);
+        covered = rankClass.opEnd;
+    }
+    if (covered != graph.ops.size()) return fail(ErrorCode::Input, "ops without a class", "step graph");
+    if (graph.edgeBegin.size() != graph.ops.size() + 1)
+        return fail(ErrorCode::Input, "the edge table does not fit the ops", "step graph");
+    for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+        const Op& op = graph.ops[i];
+        const std::string where = "op " + std::to_string(i);
+        if (op.stream >= graph.streams.size())
+            return fail(ErrorCode::Input, "stream outside the graph's streams", where);
+        if (isTransfer(op.kind) && (!op.group.valid() || op.group.index() >= graph.groups.size()))
+            return fail(ErrorCode::Input, "transfer without a group of the graph", where);
+        if (!op.rankClass.valid() || op.rankClass.index() >= graph.classes.size())
+            return fail(ErrorCode::Input, "op without a class of the graph", where);
+        for (const core::Edge& edge : graph.waitsOf(core::OpId(i))) {
+            if (edge.from.index() >= graph.ops.size()) return fail(ErrorCode::Input, "edge from an unknown op", where);
+            if (graph.ops[edge.from.index()].rankClass != op.rankClass)
+                return fail(ErrorCode::Input, "edge from an op of another class", where,
+                            "classes meet in transfers alone: give both ops one match number");
+        }
+    }
+    return {};
+}
+
+void reverse(Wiring& wiring, std::size_t ops) {
+    wiring.nextBegin.assign(ops + 1, 0);
+    for (const std::uint32_t from : wiring.waits) ++wiring.nextBegin[from + 1];
+    for (std::size_t i = 0; i < ops; ++i) wiring.nextBegin[i + 1] += wiring.nextBegin[i];
+    wiring.next.resize(wiring.waits.size());
+    std::vector<std::uint32_t> fill(wiring.nextBegin.begin(), wiring.nextBegin.end() - 1);
+    for (std::uint32_t op = 0; op < ops; ++op)
+        for (const std::uint32_t from : wiring.waitsOf(op)) wiring.next[fill[from]++] = op;
+}
+
+}  // namespace
+
+core::Result<Wiring> wire(const StepGraph& graph) {
+    SHARDSCOPE_TRY(check(graph));
+    const std::size_t ops = graph.ops.size();
+    Wiring wiring;
+    wiring.role.resize(ops);
+    wiring.queueBefore.assign(ops, kNoOp);
+    wiring.queueAfter.assign(ops, kNoOp);
+    wiring.waitBegin.reserve(ops + 1);
+    wiring.waits.reserve(graph.edges.size() + ops);
+
+    std::vector<std::uint32_t> communicators;
+    for (const core::Group& group : graph.groups) communicators.push_back(group.communicator);
+    std::sort(communicators.begin(), communicators.end());
+    communicators.erase(std::unique(communicators.begin(), communicators.end()), communicators.end());
+    const auto queueOf = [&](const Op& op) {
+        const std::uint32_t communicator = graph.groups[op.group.index()].communicator;
+        return std::lower_bound(communicators.begin(), communicators.end(), communicator) - communicators.begin();
+    };
+    std::vector<std::uint32_t> lastOfStream, lastOfQueue;
+    std::vector<std::uint32_t> latest(graph.streams.size(), kNoOp);  // by stream, of one op's sources
+    std::vector<std::uint8_t> touched;                               // streams that have such a source
+    for (const core::RankClass& rankClass : graph.classes) {
+        lastOfStream.assign(graph.streams.size(), kNoOp);
+        lastOfQueue.assign(communicators.size(), kNoOp);
+        for (std::uint32_t i = rankClass.opBegin; i < rankClass.opEnd; ++i) {
+            const Op& op = graph.ops[i];
+            wiring.role[i] = roleOf(graph, op);
+            wiring.waitBegin.push_back(static_cast<std::uint32_t>(wiring.waits.size()));
+            const auto add = [&](std::uint32_t from) {
+                const std::uint8_t stream = graph.ops[from].stream;
+                // Ids grow along a stream, so the largest id of a stream ends last.
+                if (latest[stream] == kNoOp) touched.push_back(stream);
+                if (latest[stream] == kNoOp || latest[stream] < from) latest[stream] = from;
+            };
+            if (lastOfStream[op.stream] != kNoOp) add(lastOfStream[op.stream]);
+            for (const core::Edge& edge : graph.waitsOf(core::OpId(i)))
+                if (edge.reason != core::EdgeReason::Communicator) add(edge.from.value);
+            for (const std::uint8_t stream : touched) {
+                wiring.waits.push_back(latest[stream]);
+                latest[stream] = kNoOp;
+            }
+            touched.clear();
+            lastOfStream[op.stream] = i;
+            if (wiring.role[i] != OpRole::Transfer) continue;
+            std::uint32_t& last = lastOfQueue[static_cast<std::size_t>(queueOf(op))];
+            wiring.queueBefore[i] = last;
+            if (last != kNoOp) wiring.queueAfter[last] = i;
+            last = i;
+        }
+    }
+    wiring.waitBegin.push_back(static_cast<std::uint32_t>(wiring.waits.size()));
+    reverse(wiring, ops);
+    return wiring;
+}
+
+}  // namespace shardscope::sim
