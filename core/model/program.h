@@ -1,8 +1,8 @@
 #pragma once
 
 // The kernels of one layer of a model, forward and backward, over one table of tensors. Layers that are alike share one
-// program; a layer says which parameters stand in its slots. What is saved for backward is not listed apart: it is every
-// storage of the forward pass that a backward kernel reads.
+// program; a layer says which parameters stand in its slots. What is saved for backward is not listed apart: it is
+// every storage of the forward pass that a backward kernel reads.
 
 #include <string>
 #include <vector>
@@ -24,8 +24,8 @@ enum class TensorRole : std::uint8_t {
     Intermediate,       ///< everything else
 };
 
-/// One tensor of a program. `storage` is the tensor that owns the memory: itself, or another one of which this is a view.
-/// An owner is dense: offset 0, and its strides, if given, are those of a permutation of its dimensions.
+/// One tensor of a program. `storage` is the tensor that owns the memory: itself, or another one of which this is a
+/// view. An owner is dense: offset 0, and its strides, if given, are those of a permutation of its dimensions.
 struct Tensor {
     std::string name;  ///< "ln_1.out"; unique in the program
     Shape shape;
@@ -40,7 +40,8 @@ struct Tensor {
     [[nodiscard]] Bytes bytes() const { return {elementsOf(shape) * sizeOf(dtype)}; }
 };
 
-/// A module inside the layer, by its name relative to the layer ("" is the layer's own module, "self_attention", "mlp.0").
+/// A module inside the layer, by its name relative to the layer ("" is the layer's own module, "self_attention",
+/// "mlp.0").
 struct ProgramModule {
     std::string name;
     std::string type;  ///< PyTorch's class name ("Linear", "LayerNorm", ...)
@@ -60,13 +61,14 @@ struct Program {
 /// first forward appearance. Parameters are left out; Input, Batch and Shared storages are included (their role tells).
 [[nodiscard]] std::vector<TensorId> savedForBackward(const Program& program);
 
-/// When each storage of a program is live, in positions of the kernel lists; what frees activations in the simulator and
-/// in the runtime alike: from the first kernel that touches it to the last one, forward or backward. Positions: forward
-/// kernels 0..F-1, backward kernels F..F+B-1.
+/// When each storage of a program is live, in positions of the kernel lists; what frees activations in the simulator
+/// and in the runtime alike: from the first kernel that touches it to the last one, forward or backward. Positions:
+/// forward kernels 0..F-1, backward kernels F..F+B-1.
 struct Liveness {
     struct Range {
-        std::int32_t first = -1;  ///< position of the kernel that first writes (or reads) the storage; -1: never touched
-        std::int32_t last = -1;   ///< position of the last kernel that touches it
+        std::int32_t first =
+            -1;                  ///< position of the kernel that first writes (or reads) the storage; -1: never touched
+        std::int32_t last = -1;  ///< position of the last kernel that touches it
     };
     std::vector<Range> storages;  ///< by TensorId; views have {-1, -1}
 };

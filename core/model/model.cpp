@@ -1,0 +1,35 @@
+#include "core/model/model.h"
+
+namespace shardscope::core {
+namespace {
+
+Flops flopsOf(const Model& model, std::vector<Kernel> Program::*kernels) {
+    Flops sum;
+    for (const Layer& layer : model.layers)
+        for (const Kernel& kernel : model.programOf(layer).*kernels) sum += kernel.flops;
+    return sum;
+}
+
+}  // namespace
+
+std::int64_t parameterCount(const Model& model) {
+    std::int64_t count = 0;
+    for (const Parameter& parameter : model.parameters) count += elementsOf(parameter.shape);
+    return count;
+}
+
+ModuleId findModule(const Model& model, std::string_view name) {
+    for (std::size_t i = 0; i < model.modules.size(); ++i)
+        if (model.modules[i].name == name) return ModuleId(i);
+    return {};
+}
+
+Flops forwardFlops(const Model& model) {
+    return flopsOf(model, &Program::forward);
+}
+
+Flops backwardFlops(const Model& model) {
+    return flopsOf(model, &Program::backward);
+}
+
+}  // namespace shardscope::core

@@ -1,0 +1,102 @@
+#include "core/model/model_builder.h"
+
+#include <cassert>
+#include <utility>
+
+namespace shardscope::core {
+namespace {
+
+constexpr double kLargest = 4.6e18;  // 2^62
+
+std::string join(std::string_view prefix, std::string_view name) {
+    std::string full(prefix);
+    if (!prefix.empty() && !name.empty()) full += '.';
+    full += name;
+    return full;
+}
+
+}  // namespace
+
+ModelBuilder::ModelBuilder(std::string name, std::string family, std::string rootType, const Workload& workload) {
+    m_model.name = std::move(name);
+    m_model.family = std::move(family);
+    m_model.workload = workload;
+    m_model.modules.push_back({"", std::move(rootType), {}, {}, {}});
+    m_modules.emplace("", ModuleId(std::size_t{0}));
+}
+
+ModuleId ModelBuilder::module(std::string fullName, std::string type) {
+    const std::size_t dot = fullName.rfind('.');
+    const auto parent = m_modules.find(dot == std::string::npos ? std::string() : fullName.substr(0, dot));
+    assert(parent != m_modules.end());
+    const ModuleId id(m_model.modules.size());
+    m_model.modules[parent->second.index()].children.push_back(id);
+    m_modules.emplace(fullName, id);
+    m_model.modules.push_back({std::move(fullName), std::move(type), parent->second, {}, {}});
+    return id;
+}
+
+ParameterId ModelBuilder::parameter(ModuleId module, std::string_view name, Shape shape) {
+    Module& owner = m_model.modules[module.index()];
+    const ParameterId id(m_model.parameters.size());
+    std::string full = join(owner.name, name);
+    owner.parameters.push_back(id);
+    m_parameters.emplace(full, id);
+    m_model.parameters.push_back({std::move(full), std::move(shape), module, false});
+    return id;
+}
+
+void ModelBuilder::tie(ModuleId module, std::string_view name, ParameterId parameter) {
+    Module& user = m_model.modules[module.index()];
+    user.parameters.push_back(parameter);
+    m_parameters.emplace(join(user.name, name), parameter);
+    m_model.parameters[parameter.index()].tied = true;
+}
+
+ProgramId ModelBuilder::program(Program program) {
+    m_model.programs.push_back(std::move(program));
+    return ProgramId(m_model.programs.size() - 1);
+}
+
+void ModelBuilder::layer(std::string name, LayerKind kind, std::string_view module, ProgramId program) {
+    Layer layer;
+    layer.name = std::move(name);
+    layer.kind = kind;
+    layer.program = program;
+    const Program& p = m_model.programs[program.index()];
+    if (kind == LayerKind::Loss) {
+        layer.modules.resize(p.modules.size());
+    } else {
+        layer.module = m_modules.at(std::string(module));
+        for (const ProgramModule& m : p.modules) layer.modules.push_back(m_modules.at(join(module, m.name)));
+    }
+    for (const Tensor& tensor : p.tensors) {
+        if (tensor.role != TensorRole::Parameter) continue;
+        assert(tensor.slot == layer.parameters.size());
+        const ParameterId parameter = m_parameters.at(join(module, tensor.name));
+        assert(m_model.parameters[parameter.index()].shape == tensor.shape);
+        layer.parameters.push_back(parameter);
+    }
+    m_model.layers.push_back(std::move(layer));
+}
+
+Result<Model> ModelBuilder::finish() {
+    double elements = 0, flops = 0;
+    for (const Parameter& parameter : m_model.parameters) {
+        double product = 1;
+        for (std::int64_t d : parameter.shape) product *= static_cast<double>(d);
+        elements += product;
+    }
+    for (const Layer& layer : m_model.layers) {
+        const Program& program = m_model.programOf(layer);
+        for (const auto* kernels : {&program.forward, &program.backward})
+            for (const Kernel& kernel : *kernels) flops += static_cast<double>(kernel.flops.value);
+    }
+    // Bytes of parameters are counted in up to 8 bytes an element.
+    if (elements * 8 > kLargest || flops > kLargest)
+        return fail(ErrorCode::Input, "the model is too large: its parameters or its work exceed 2^62", m_model.name,
+                    "check the sizes, the batch and the sequence length");
+    return std::move(m_model);
+}
+
+}  // namespace shardscope::core

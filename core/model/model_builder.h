@@ -1,0 +1,42 @@
+#pragma once
+
+// Puts a model together: the module tree first, then programs and the layers that use them. A program names its modules
+// and parameters relative to the layer's module, so equal layers share one program.
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "core/base/result.h"
+#include "core/model/model.h"
+
+namespace shardscope::core {
+
+class ModelBuilder {
+public:
+    ModelBuilder(std::string name, std::string family, std::string rootType, const Workload& workload);
+
+    /// Adds a module by its full name; its parent, the name up to the last dot, must be there. Siblings are registered
+    /// in the order of these calls.
+    ModuleId module(std::string fullName, std::string type);
+    /// Adds a direct parameter, "weight", to a module.
+    ParameterId parameter(ModuleId module, std::string_view name, Shape shape);
+    /// Lets a second module use a parameter under a name of its own ("weight" of lm_head): counted once, marked as
+    /// tied.
+    void tie(ModuleId module, std::string_view name, ParameterId parameter);
+    ProgramId program(Program program);
+    /// Appends a layer. `module` is its module's full name, to which the program's names are relative; "" is the root.
+    /// A layer of kind Loss belongs to no module.
+    void layer(std::string name, LayerKind kind, std::string_view module, ProgramId program);
+
+    [[nodiscard]] Model& model() { return m_model; }
+    /// Errors: the parameters or the FLOPs of all layers together exceed 2^62.
+    [[nodiscard]] Result<Model> finish();
+
+private:
+    Model m_model;
+    std::unordered_map<std::string, ModuleId> m_modules;
+    std::unordered_map<std::string, ParameterId> m_parameters;
+};
+
+}  // namespace shardscope::core

@@ -1,0 +1,165 @@
+#pragma once
+
+// Emits programs. Each operation appends its forward kernels and records how its backward goes; `finish` walks these
+// records from the last to the first, which is the order in which PyTorch's autograd engine runs a chain of nodes, and
+// sums gradients that meet at one tensor with Add kernels. So a model is written once, as its forward pass, and what is
+// saved for backward follows from what backward kernels read.
+//
+//     ProgramBuilder b("mlp block", "Block", workload.dtype);
+//     const TensorId x = b.input({B, S, h});
+//     TensorId y;
+//     { auto scope = b.in("norm", "LayerNorm");
+//       y = b.layerNorm(x, b.parameter("norm.weight", {h}), b.parameter("norm.bias", {h}), 1e-5); }
+//     ...
+//     Result<Program> program = b.finish(b.add(x, y));
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/model.h"
+#include "core/model/program.h"
+#include "core/model/tensor_layout.h"
+
+namespace shardscope::core {
+
+class ProgramBuilder {
+public:
+    using AttentionKind = Workload::AttentionKind;
+
+    /// `type` is the class of the layer's own module, to which kernels belong outside of any scope.
+    ProgramBuilder(std::string name, std::string type, DType dtype);
+    ProgramBuilder(const ProgramBuilder&) = delete;
+    ProgramBuilder& operator=(const ProgramBuilder&) = delete;
+
+    /// While it lives, kernels belong to the module that it was made for.
+    class Scope {
+    public:
+        Scope(ProgramBuilder& builder, std::uint16_t module) : m_builder(builder), m_before(builder.m_module) {
+            builder.m_module = module;
+        }
+        ~Scope() { m_builder.m_module = m_before; }
+        Scope(const Scope&) = delete;
+        Scope& operator=(const Scope&) = delete;
+
+    private:
+        ProgramBuilder& m_builder;
+        std::uint16_t m_before;
+    };
+    /// Module by its name relative to the layer's module; the type counts the first time.
+    [[nodiscard]] Scope in(std::string_view name, std::string_view type);
+
+    // Operands that come from outside. Dtype of inputs and parameters: the builder's.
+    TensorId input(Shape shape);
+    TensorId batch(std::uint32_t slot, Shape shape, DType dtype);
+    TensorId shared(std::string name, Shape shape, DType dtype);
+    /// `name` is relative to the layer's module. The same name gives the same tensor; slots count in order of first
+    /// mention.
+    TensorId parameter(std::string_view name, const Shape& shape);
+
+    // Views; none is a kernel. `reshape` copies if the strides do not allow a view, as PyTorch's does.
+    TensorId reshape(TensorId x, const Shape& shape);
+    TensorId permute(TensorId x, const std::vector<std::size_t>& order);
+    TensorId transpose(TensorId x, std::size_t a, std::size_t b);
+    TensorId select(TensorId x, std::size_t dimension, std::int64_t index);
+    std::vector<TensorId> split(TensorId x, std::size_t dimension, const std::vector<std::int64_t>& sizes);
+    /// Repeats a dimension of size 1 without copying; its gradient is a sum.
+    TensorId expand(TensorId x, std::size_t dimension, std::int64_t count);
+
+    // Operations. All are differentiable in their activations and parameters.
+    TensorId contiguous(TensorId x);      ///< itself, or a copy in the order of its dimensions
+    TensorId clone(TensorId x);           ///< always a contiguous copy
+    TensorId cast(TensorId x, DType to);  ///< itself if it has that dtype; keeps the order of dimensions in memory
+    TensorId add(TensorId a, TensorId b);
+    TensorId scale(TensorId x, double factor);
+    /// x [.., in] times W [out, in] plus the bias, if valid. As in PyTorch a bias is part of the GEMM (addmm) if x is
+    /// contiguous or has two dimensions; otherwise x is folded, with a copy where it does not fold, and the bias added
+    /// apart.
+    TensorId linear(TensorId x, TensorId weight, TensorId bias = {});
+    /// The same with W [in, out] (transformers' Conv1D).
+    TensorId conv1d(TensorId x, TensorId weight, TensorId bias);
+    TensorId patchEmbed(TensorId images, TensorId weight, TensorId bias);
+    TensorId embedding(TensorId ids, TensorId weight);
+    TensorId concatToken(TensorId token, TensorId x);
+    TensorId addBroadcast(TensorId x, TensorId p, bool inPlace = false);
+    TensorId layerNorm(TensorId x, TensorId weight, TensorId bias, double epsilon);
+    TensorId gelu(TensorId x);
+    TensorId scaleVector(TensorId x, TensorId vector);
+    TensorId softmax(TensorId x);
+    TensorId batchedGemm(TensorId a, TensorId b);
+    /// q [B,heads,S,d], k and v [B,kvHeads,S,d] -> [B,heads,S,d]. Math: unfused, in fp32 (16-bit operands are cast),
+    /// with the scale's root on q and on k; fewer key-value heads are repeated.
+    TensorId attention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind);
+    /// logits [rows, V] and labels [rows] -> mean loss, a scalar.
+    TensorId crossEntropy(TensorId logits, TensorId labels);
+
+    /// Gradient of one operand of an element-wise operation: one kernel `op` over dy and `reads`; without `op`, dy
+    /// itself. An invalid id in `reads` stands for the operation's result.
+    struct PointwiseGradient {
+        TensorId of;
+        std::string_view op;
+        std::vector<TensorId> reads;
+    };
+    /// An Elementwise kernel whose result has the shape and layout of its first input, in the given dtype.
+    TensorId pointwise(std::string_view op, const std::vector<TensorId>& inputs, DType dtype,
+                       std::vector<PointwiseGradient> gradients);
+
+    // For operations that the list above lacks: tensors, kernels, and what backward does.
+    TensorId tensor(std::string_view name, Shape shape, DType dtype);
+    TensorId tensorLike(std::string_view name, TensorId like, DType dtype);  ///< dense, dimensions ordered as in `like`
+    Kernel& emit(KernelKind kind, std::string_view op, std::vector<TensorId> inputs, std::vector<TensorId> outputs);
+    /// Records a node of the autograd graph. `backward` runs if one of `inputs` needs a gradient and one of `outputs`
+    /// has got one; it reads gradientOf(output) and calls addGradient(input, ..). The module in scope is restored for
+    /// it.
+    void record(const std::vector<TensorId>& outputs, const std::vector<TensorId>& inputs,
+                std::function<void()> backward);
+    [[nodiscard]] bool needsGradient(TensorId id) const { return m_needsGradient[id.index()] != 0; }
+    [[nodiscard]] TensorId gradientOf(TensorId id) const { return m_gradients[id.index()]; }
+    /// Sets the gradient of a tensor, or adds to it; nothing if it needs none.
+    void addGradient(TensorId of, TensorId gradient);
+
+    [[nodiscard]] const Tensor& at(TensorId id) const { return m_program.tensors[id.index()]; }
+    [[nodiscard]] const Shape& shapeOf(TensorId id) const { return at(id).shape; }
+    [[nodiscard]] DType dtype() const { return m_dtype; }
+
+    /// Ends the forward pass with `output`, emits the backward pass and hands out the program.
+    /// Errors: a tensor beyond 2^62 bytes, a kernel beyond 2^62 FLOPs.
+    [[nodiscard]] Result<Program> finish(TensorId output);
+
+private:
+    struct Node {
+        std::vector<TensorId> outputs;
+        std::function<void()> backward;
+        std::uint16_t module = 0;
+    };
+
+    TensorId append(Tensor tensor, bool needsGradient);
+    TensorId viewOf(TensorId x, std::string_view kind, Shape shape, Strides strides, std::int64_t offset);
+    TensorId narrow(TensorId x, std::size_t dimension, std::int64_t begin, std::int64_t size);
+    TensorId copyOf(TensorId x, std::string_view op, DType dtype, bool keepOrder);
+    TensorId gemm(TensorId x, TensorId weight, TensorId bias, bool weightTransposed);
+    TensorId fusedAttention(TensorId q, TensorId k, TensorId v, bool causal);
+    TensorId mathAttention(TensorId q, TensorId k, TensorId v, bool causal);
+    TensorId repeatHeads(TensorId x, std::int64_t times);
+    void multiply(Kernel& kernel, std::int64_t b, std::int64_t m, std::int64_t n, std::int64_t k, double products = 1);
+    /// A tensor of its own, contiguous, with no role yet: a copy of `id` if it is anything else.
+    TensorId owned(TensorId id);
+
+    Program m_program;
+    DType m_dtype;
+    std::uint16_t m_module = 0;
+    bool m_inBackward = false;
+    bool m_tooLarge = false;
+    std::vector<char> m_needsGradient;  // by tensor
+    std::vector<TensorId> m_gradients;  // by tensor
+    std::vector<Node> m_tape;
+    std::vector<TensorId> m_parameters;  // by slot
+    TensorId m_input;
+    std::unordered_map<std::string, int> m_names;  // how often a tensor's name was asked for
+};
+
+}  // namespace shardscope::core

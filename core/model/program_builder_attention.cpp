@@ -1,0 +1,114 @@
+// Attention, fused and unfused, as PyTorch's scaled_dot_product_attention emits it on a GPU.
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <utility>
+
+#include "core/model/program_builder.h"
+
+namespace shardscope::core {
+
+TensorId ProgramBuilder::attention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind) {
+    assert(shapeOf(q).size() == 4 && shapeOf(k).size() == 4 && shapeOf(v).size() == 4);
+    return kind == AttentionKind::Flash ? fusedAttention(q, k, v, causal) : mathAttention(q, k, v, causal);
+}
+
+TensorId ProgramBuilder::fusedAttention(TensorId q, TensorId k, TensorId v, bool causal) {
+    const Shape shape = shapeOf(q);
+    const std::int64_t batchSize = shape[0], heads = shape[1], queries = shape[2], width = shape[3];
+    const std::int64_t kvHeads = shapeOf(k)[1], keys = shapeOf(k)[2];
+    const auto describe = [=, this](Kernel& kernel, double products) {
+        kernel.causal = causal;
+        kernel.kvHeads = kvHeads;
+        kernel.heads = heads;
+        multiply(kernel, batchSize, queries, keys, width, products * static_cast<double>(heads));
+    };
+    const TensorId out = tensorLike("attention", q, at(q).dtype);
+    const TensorId logSumExp = tensor("logsumexp", {batchSize, heads, queries}, DType::F32);
+    const TensorId rngState = tensor("rng_state", {2}, DType::U64);
+    const TensorId unused = tensor("unused", {}, DType::U64);
+    describe(emit(KernelKind::Attention, "scaled_dot_product_flash_attention", {q, k, v},
+                  {out, logSumExp, rngState, unused}),
+             2);
+    record({out}, {q, k, v}, [=, this] {
+        const TensorId dq = tensorLike("d_query", q, at(q).dtype);
+        const TensorId dk = tensorLike("d_key", k, at(k).dtype);
+        const TensorId dv = tensorLike("d_value", v, at(v).dtype);
+        // Recomputes the scores: five products for the forward pass's two.
+        describe(emit(KernelKind::AttentionGrad, "scaled_dot_product_flash_attention_backward",
+                      {gradientOf(out), q, k, v, out, logSumExp, rngState, unused}, {dq, dk, dv}),
+                 5);
+        addGradient(q, dq);
+        addGradient(k, dk);
+        addGradient(v, dv);
+    });
+    return out;
+}
+
+TensorId ProgramBuilder::softmax(TensorId x) {
+    const TensorId y = tensor("_safe_softmax", shapeOf(x), at(x).dtype);
+    emit(KernelKind::Softmax, "_safe_softmax", {x}, {y});
+    record({y}, {x}, [this, x, y] {
+        const TensorId dx = tensor("d_scores", shapeOf(x), at(x).dtype);
+        emit(KernelKind::SoftmaxGrad, "_softmax_backward_data", {gradientOf(y), y}, {dx});
+        addGradient(x, dx);
+    });
+    return y;
+}
+
+TensorId ProgramBuilder::batchedGemm(TensorId a, TensorId b) {
+    const auto product = [this](TensorId left, TensorId right, std::string_view name) {
+        const Shape l = shapeOf(left), r = shapeOf(right);
+        const TensorId c = tensor(name, {l[0], l[1], r[2]}, at(left).dtype);
+        multiply(emit(KernelKind::BatchedGemm, "bmm", {left, right}, {c}), l[0], l[1], r[2], l[2]);
+        return c;
+    };
+    const TensorId c = product(a, b, "bmm");
+    record({c}, {a, b}, [this, a, b, c, product] {
+        // The second operand's gradient comes first, as in the recorded kernel lists.
+        const TensorId dc = gradientOf(c);
+        if (needsGradient(b)) addGradient(b, product(transpose(a, 1, 2), dc, "d_right"));
+        if (needsGradient(a)) addGradient(a, product(dc, transpose(b, 1, 2), "d_left"));
+    });
+    return c;
+}
+
+TensorId ProgramBuilder::repeatHeads(TensorId x, std::int64_t times) {
+    if (times == 1) return x;
+    const Shape shape = shapeOf(x);
+    const TensorId wide = expand(reshape(x, {shape[0], shape[1], 1, shape[2], shape[3]}), 2, times);
+    return reshape(clone(wide), {shape[0], shape[1] * times, shape[2], shape[3]});
+}
+
+TensorId ProgramBuilder::mathAttention(TensorId q, TensorId k, TensorId v, bool causal) {
+    const DType original = at(q).dtype;
+    const bool narrow16 = original == DType::BF16 || original == DType::F16;
+    if (narrow16) {
+        q = cast(q, DType::F32);
+        k = cast(k, DType::F32);
+        v = cast(v, DType::F32);
+    }
+    const Shape shape = shapeOf(q);
+    const std::int64_t batchSize = shape[0], heads = shape[1], queries = shape[2], width = shape[3];
+    const std::int64_t keys = shapeOf(k)[2];
+    const std::int64_t group = std::max<std::int64_t>(1, heads / shapeOf(k)[1]);
+    k = repeatHeads(k, group);
+    v = repeatHeads(v, group);
+
+    // Both operands get the root of 1/sqrt(d), which keeps their product in range.
+    const double root = std::sqrt(1.0 / std::sqrt(static_cast<double>(width)));
+    const TensorId scaledQ = reshape(scale(q, root), {batchSize * heads, queries, width});
+    const TensorId scaledK = reshape(scale(k, root), {batchSize * heads, keys, width});
+    const TensorId scores = batchedGemm(scaledQ, transpose(scaledK, 1, 2));
+    if (causal) emit(KernelKind::CausalMask, "add_", {scores}, {scores});
+    const TensorId probabilities = softmax(scores);
+    const TensorId context = batchedGemm(probabilities, reshape(v, {batchSize * heads, keys, width}));
+    const TensorId out = cast(reshape(context, {batchSize, heads, queries, width}), original);
+    // It returns the probabilities as well, in the original dtype; nobody reads them.
+    if (narrow16)
+        emit(KernelKind::Copy, "_to_copy", {probabilities}, {tensorLike("_to_copy", probabilities, original)});
+    return out;
+}
+
+}  // namespace shardscope::core

@@ -1,0 +1,26 @@
+#pragma once
+
+// Sizes that come from files: positive, and small enough that products of a few of them stay within 128 bits.
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include "core/base/result.h"
+#include "core/model/model.h"
+
+namespace shardscope::core {
+
+/// No size of a model is larger than this (elements of one dimension).
+inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
+/// Layers of a stack; every one costs memory in the tables here.
+inline constexpr std::int64_t kMostLayers = 100'000;
+
+/// Every value must be in 1..kLargestSize; the error names the first that is not.
+[[nodiscard]] Result<void> checkSizes(std::string_view where,
+                                      std::initializer_list<std::pair<std::string_view, std::int64_t>> sizes);
+/// The batch in 1..kLargestSize, the sequence length in 0..kLargestSize.
+[[nodiscard]] Result<void> checkWorkload(const Workload& workload);
+
+}  // namespace shardscope::core
