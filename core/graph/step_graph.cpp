@@ -23,6 +23,7 @@ std::string_view nameOf(OpKind kind) {
         case OpKind::GatherCopyIn: return "all-gather copy-in";
         case OpKind::AllGather: return "all-gather";
         case OpKind::CopyOut: return "all-gather copy-out";
+        case OpKind::KeepSlice: return "keep slice";
         case OpKind::ReduceCopyIn: return "reduce-scatter copy-in";
         case OpKind::PreDivide: return "pre-divide";
         case OpKind::ReduceScatter: return "reduce-scatter";

@@ -25,11 +25,13 @@ enum class OpKind : std::uint8_t {
     GatherCopyIn,  ///< own padded shard of a unit, cast to the gather dtype, into its slot of the gather buffer
     AllGather,     ///< gather buffer [rank][parameter] of a unit; bytes: the whole buffer (large side)
     CopyOut,       ///< gather buffer -> unsharded parameters (world size 1: shard -> unsharded parameters, with the cast)
+    KeepSlice,     ///< unsharded parameters -> own 1/k slice of each, kept after forward (int reshard); bytes: the slice
     ReduceCopyIn,  ///< unsharded gradients -> reduce-scatter input [rank][parameter], widened to the reduce dtype
     PreDivide,     ///< reduce-scatter input divided by `factor` (fp16 reductions only)
     ReduceScatter, ///< reduce-scatter input -> own share, summed (see `average`); bytes: the whole input (large side)
     PostDivide,    ///< own share divided by `factor` (fp16 reductions only)
-    ReduceCopyOut, ///< own share -> sharded gradients: cast to the original dtype, set or added (no work if the dtypes agree)
+    ReduceCopyOut, ///< own share -> sharded gradients: cast to the original dtype, set or added (no work if the dtypes agree);
+                   ///< with a shard group of one there is no collective and it reads the reduce-scatter input itself
     AllReduce,     ///< reserved for policies with replicas
     Send,          ///< point to point; bytes: the message; `peerClass` is the other end
     Receive,       ///< its other side; the two share `match`

@@ -1,0 +1,44 @@
+#include "core/plan/sharding.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace shardscope::core {
+
+namespace {
+
+std::int64_t rowsOf(const Shape& shape) { return shape.empty() ? 1 : shape.front(); }
+
+Shape withRows(Shape shape, std::int64_t rows) {
+    if (shape.empty()) shape.push_back(rows);
+    shape.front() = rows;
+    return shape;
+}
+
+}  // namespace
+
+std::int64_t chunkRows(const Shape& shape, std::int64_t ranks) {
+    assert(ranks > 0);
+    return (rowsOf(shape) + ranks - 1) / ranks;
+}
+
+Shape shardShape(const Shape& shape, std::int64_t ranks, std::int64_t rank) {
+    const std::int64_t chunk = chunkRows(shape, ranks);
+    return withRows(shape, std::clamp<std::int64_t>(rowsOf(shape) - rank * chunk, 0, chunk));
+}
+
+Shape paddedShardShape(const Shape& shape, std::int64_t ranks) { return withRows(shape, chunkRows(shape, ranks)); }
+
+std::int64_t paddedElements(const Shape& shape, std::int64_t ranks) {
+    return ranks * elementsOf(paddedShardShape(shape, ranks));
+}
+
+ReductionDivisors fp16Divisors(std::int64_t ranks) {
+    // Keep the sum in range: divide by about the square root before the reduction, by the rest after it.
+    const auto total = static_cast<double>(ranks);
+    std::int64_t pre = 1;
+    while (ranks % pre == 0 && total / static_cast<double>(pre) > static_cast<double>(pre)) pre *= 2;
+    return {static_cast<double>(pre), total / static_cast<double>(pre)};
+}
+
+}  // namespace shardscope::core
