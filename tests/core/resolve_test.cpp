@@ -1,0 +1,216 @@
+#include "core/scenario/resolve.h"
+
+#include <gtest/gtest.h>
+
+#include "core/model/named_decoders.h"
+
+namespace shardscope::core {
+namespace {
+
+Result<Resolved> resolved(const std::string& toml, std::vector<std::string> strategies = {},
+                          ModelSpec model = VitSpec{}) {
+    auto document = parseToml(toml, "s.toml");
+    if (!document) return tl::unexpected(document.error());
+    auto scenario = parseScenario(*document, "s.toml");
+    if (!scenario) return tl::unexpected(scenario.error());
+    return resolve(*scenario, {std::move(model), std::nullopt, ""}, strategies);
+}
+
+Error errorOf(const std::string& toml, std::vector<std::string> strategies = {}, ModelSpec model = VitSpec{}) {
+    const auto result = resolved(toml, std::move(strategies), std::move(model));
+    return result ? Error{ErrorCode::Input, "no error", "", ""} : result.error();
+}
+
+TEST(Resolve, NaiveRunsFsdpsGlobalBatchAsItsMicroBatches) {
+    const auto result =
+        resolved("[cluster]\ngpu = \"t4\"\nnodes = 1\ngpus_per_node = 4\n[training]\nlocal_batch_size = 8\n",
+                 {"naive", "fsdp", "single"});
+    ASSERT_TRUE(result) << describe(result.error());
+    EXPECT_EQ(result->globalBatch, 32);
+    const Case& naive = result->cases.at(0);
+    EXPECT_EQ(naive.plan.schedule, StageSchedule::Naive);
+    EXPECT_EQ(naive.plan.policy, UnitPolicy::None);
+    EXPECT_EQ(naive.plan.mesh, (Mesh{4, 1, 1}));
+    EXPECT_EQ(naive.plan.microBatches, 4);
+    EXPECT_EQ(naive.workload.batch, 8);
+    const Case& fsdp = result->cases.at(1);
+    EXPECT_EQ(fsdp.plan.mesh, (Mesh{1, 1, 4}));
+    EXPECT_EQ(fsdp.plan.microBatches, 1);
+    EXPECT_EQ(fsdp.workload.batch, 8);
+    const Case& single = result->cases.at(2);
+    EXPECT_EQ(single.plan.mesh.size(), 1);
+    EXPECT_EQ(single.plan.microBatches, 4);
+    // Samples of a step: micro-batches x batch x ranks that hold different data.
+    for (const Case& one : result->cases)
+        EXPECT_EQ(one.plan.microBatches * one.workload.batch * one.plan.mesh.dpShard, result->globalBatch);
+    EXPECT_EQ(naive.plan.precision, fsdp.plan.precision);
+    EXPECT_FALSE(result->notes.empty());
+}
+
+TEST(Resolve, NaiveMicroBatchChangesOnlyNaive) {
+    const auto result =
+        resolved("[cluster]\ngpus_per_node = 4\nnodes = 1\n[training]\nlocal_batch_size = 8\nnaive_micro_batch = 16\n",
+                 {"naive", "fsdp"});
+    ASSERT_TRUE(result) << describe(result.error());
+    EXPECT_EQ(result->cases[0].plan.microBatches, 2);
+    EXPECT_EQ(result->cases[0].workload.batch, 16);
+    EXPECT_EQ(result->cases[1].workload.batch, 8);
+    EXPECT_EQ(
+        errorOf("[cluster]\ngpus_per_node = 4\nnodes = 1\n[training]\nlocal_batch_size = 8\nnaive_micro_batch = 5\n",
+                {"naive"})
+            .where,
+        "s.toml:6 [training] naive_micro_batch");
+}
+
+TEST(Resolve, AccumulationFollowsFromTheGlobalBatch) {
+    const auto result =
+        resolved("[cluster]\nnodes = 1\ngpus_per_node = 2\n[training]\nlocal_batch_size = 2\nglobal_batch_size = 12\n");
+    ASSERT_TRUE(result) << describe(result.error());
+    EXPECT_EQ(result->cases[0].plan.microBatches, 3);
+    const Error error =
+        errorOf("[cluster]\nnodes = 1\ngpus_per_node = 2\n[training]\nlocal_batch_size = 2\nglobal_batch_size = 13\n");
+    EXPECT_EQ(error.where, "s.toml:6 [training] global_batch_size");
+    EXPECT_NE(error.message.find("13"), std::string::npos);
+}
+
+TEST(Resolve, DegreesHaveToMultiplyToGivenRanks) {
+    const Error error =
+        errorOf("[cluster]\nnodes = 1\ngpus_per_node = 4\n[parallelism]\ndata_parallel_shard_degree = 8\n");
+    EXPECT_EQ(error.code, ErrorCode::Input);
+    EXPECT_EQ(error.where, "s.toml:5 [parallelism] data_parallel_shard_degree");
+    EXPECT_NE(error.hint.find("data_parallel_shard_degree = 4"), std::string::npos);
+    EXPECT_EQ(
+        errorOf("[cluster]\nnodes = 1\ngpus_per_node = 4\n[parallelism]\npipeline_parallel_degree = 2\n", {"naive"})
+            .where,
+        "s.toml:5 [parallelism] pipeline_parallel_degree");
+}
+
+TEST(Resolve, GpusThatAreNotCountedFollowTheDegrees) {
+    const std::pair<int, std::pair<std::int64_t, std::int64_t>> sizes[] = {
+        {1, {1, 1}}, {4, {1, 4}}, {8, {1, 8}}, {64, {8, 8}}};
+    for (const auto& [degree, expected] : sizes) {
+        const auto result = resolved("[parallelism]\ndata_parallel_shard_degree = " + std::to_string(degree));
+        ASSERT_TRUE(result) << degree << describe(result.error());
+        EXPECT_EQ(result->cluster.nodes, expected.first) << degree;
+        EXPECT_EQ(result->cluster.gpusPerNode, expected.second) << degree;
+        EXPECT_EQ(result->cases[0].plan.mesh.dpShard, degree);
+    }
+    EXPECT_EQ(errorOf("[parallelism]\ndata_parallel_shard_degree = 12").where,
+              "s.toml:2 [parallelism] data_parallel_shard_degree");
+    EXPECT_EQ(errorOf("[cluster]\nnodes = 2\n[parallelism]\ndata_parallel_shard_degree = 3").code, ErrorCode::Input);
+    const auto whole = resolved("");
+    ASSERT_TRUE(whole);
+    EXPECT_EQ(whole->cluster.ranks(), 8);  // one whole node of the default GPU's usual node
+}
+
+TEST(Resolve, SaysWhatIsNotSimulated) {
+    for (const std::string key :
+         {"data_parallel_replicate_degree", "tensor_parallel_degree", "context_parallel_degree"}) {
+        EXPECT_EQ(errorOf("[parallelism]\n" + key + " = 2").code, ErrorCode::Unsupported) << key;
+        EXPECT_EQ(errorOf("[parallelism]\n" + key + " = 1").message, "no error") << key;
+    }
+    EXPECT_EQ(errorOf("[parallelism]\npipeline_parallel_degree = 4").code, ErrorCode::Unsupported);
+    EXPECT_EQ(errorOf("", {"zero3"}).code, ErrorCode::Usage);
+}
+
+TEST(Resolve, KnobsReachThePlan) {
+    const auto result = resolved(R"(
+[parallelism]
+fsdp_blocks_per_unit = 3
+fsdp_wrap_root = false
+fsdp_reshard_after_forward = 4
+fsdp_root_reshard_after_forward = true
+fsdp_unit_reshard_after_forward = { x = false }
+fsdp_keep_last_unit = true
+fsdp_forward_prefetch = 1
+fsdp_backward_prefetch = 2
+fsdp_root_prefetch = 3
+pipeline_parallel_split = "time"
+[training]
+optimizer = "sgd"
+optimizer_implementation = "fused"
+first_step = true
+[precision]
+dtype = "float32"
+mixed_precision_param = "float16"
+mixed_precision_reduce = "none"
+)");
+    ASSERT_TRUE(result) << describe(result.error());
+    const Plan& plan = result->cases[0].plan;
+    EXPECT_EQ(plan.fsdp.wrap.blocksPerUnit, 3);
+    EXPECT_FALSE(plan.fsdp.wrap.root);
+    EXPECT_EQ(plan.fsdp.reshardAfterForward, (Reshard{Reshard::Kind::Group, 4}));
+    EXPECT_EQ(plan.fsdp.rootReshardAfterForward, (Reshard{Reshard::Kind::True, 0}));
+    ASSERT_EQ(plan.fsdp.reshardOf.size(), 1u);
+    EXPECT_TRUE(plan.fsdp.keepLastUnit);
+    EXPECT_EQ(plan.fsdp.forwardPrefetch, 1);
+    EXPECT_EQ(plan.fsdp.backwardPrefetch, 2);
+    EXPECT_EQ(plan.fsdp.rootPrefetch, 3);
+    EXPECT_EQ(plan.split, StageSplit::ByTime);
+    EXPECT_EQ(plan.optimizer, OptimizerKind::Sgd);
+    EXPECT_TRUE(plan.fusedOptimizer);
+    EXPECT_TRUE(plan.firstStep);
+    EXPECT_EQ(plan.precision.param, DType::F16);
+    EXPECT_FALSE(plan.precision.reduce.has_value());
+    EXPECT_EQ(result->cases[0].workload.dtype, DType::F16);
+    EXPECT_EQ(resolved("")->cases[0].plan.fsdp.rootReshardAfterForward.kind, Reshard::Kind::Unset);
+}
+
+TEST(Resolve, OverridesFitTheirKindOfModel) {
+    const auto vit = resolved("[model]\nimage_size = 28\npatch_size = 7\nlayers = 10\n");
+    ASSERT_TRUE(vit) << describe(vit.error());
+    EXPECT_EQ(std::get<VitSpec>(vit->model).patchSize, 7);
+    EXPECT_EQ(errorOf("[model]\nvocab = 5").where, "s.toml:2 [model] vocab");
+    const ModelSpec llama = namedDecoder("llama-3.1-8b").value();
+    const auto small = resolved("[model]\nhidden = 2048\nheads = 16\n", {}, llama);
+    ASSERT_TRUE(small) << describe(small.error());
+    const auto& decoder = std::get<DecoderSpec>(small->model);
+    EXPECT_EQ(decoder.headDim, 128);
+    EXPECT_EQ(decoder.kvHeads, 8);  // grouped heads stay what they were
+    EXPECT_EQ(small->cases[0].workload.sequence, 2048);
+    EXPECT_EQ(errorOf("[model]\nimage_size = 28", {}, llama).where, "s.toml:2 [model] image_size");
+    EXPECT_EQ(errorOf("[model]\nhidden = 4100\nheads = 33\n", {}, llama).where, "s.toml:3 [model] heads");
+    EXPECT_EQ(errorOf("[training]\nseq_len = 4").where, "s.toml:2 [training] seq_len");
+    EXPECT_EQ(errorOf("[training]\nseq_len = 2048", {}, namedDecoder("gpt2").value()).where,
+              "s.toml:2 [training] seq_len");
+    EXPECT_EQ(resolved("", {}, namedDecoder("gpt2").value())->cases[0].workload.sequence, 1024);
+}
+
+TEST(Resolve, TheUsersHardwareIsReadWithPlaces) {
+    EXPECT_EQ(errorOf("[cluster]\ngpu = \"h100-sxn\"").code, ErrorCode::Input);
+    EXPECT_NE(errorOf("[cluster]\ngpu = \"h100-sxn\"").where.find("s.toml"), std::string::npos);
+    EXPECT_NE(errorOf("[cluster]\ngpu = \"h100-sxn\"").hint.find("h100-sxm"), std::string::npos);
+    EXPECT_EQ(errorOf("[cluster]\ngpu = \"h100-sxm\"\ngpus_per_node = 9").code, ErrorCode::Input);
+}
+
+TEST(Resolve, TorchtitansUnitsPutNormAndHeadTogether) {
+    Model model;
+    const std::pair<const char*, LayerKind> layers[] = {
+        {"tok_embeddings", LayerKind::Embedding}, {"layers.0", LayerKind::Block}, {"layers.1", LayerKind::Block},
+        {"layers.2", LayerKind::Block},           {"norm", LayerKind::Norm},      {"output", LayerKind::Head}};
+    model.modules.emplace_back();
+    for (const auto& [name, kind] : layers) {
+        Layer layer;
+        layer.kind = kind;
+        layer.module = ModuleId(model.modules.size());
+        Module module;
+        module.name = name;
+        model.modules.push_back(module);
+        model.layers.push_back(layer);
+    }
+    Layer loss;
+    loss.kind = LayerKind::Loss;
+    model.layers.push_back(loss);
+    using Units = std::vector<std::vector<std::string>>;
+    EXPECT_EQ(torchtitanUnits(model, 1, true).units,
+              (Units{{"tok_embeddings"}, {"layers.0"}, {"layers.1"}, {"layers.2"}, {"norm", "output"}}));
+    EXPECT_EQ(torchtitanUnits(model, 2, true).units,
+              (Units{{"tok_embeddings"}, {"layers.0", "layers.1"}, {"layers.2"}, {"norm", "output"}}));
+}
+
+TEST(Resolve, AnAbsurdNumberOfMicroBatchesIsRefused) {
+    EXPECT_EQ(errorOf("[training]\nglobal_batch_size = 1048576", {"single"}).code, ErrorCode::Input);
+}
+
+}  // namespace
+}  // namespace shardscope::core
