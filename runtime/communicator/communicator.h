@@ -1,0 +1,59 @@
+#pragma once
+
+// Collectives and messages of one rank. A communicator is one set of ranks; its calls run one after another in the
+// order of issue. Every call carries a description, which the other members' calls must match: a rank that is at
+// another operation is an error that names both sides, never a hang.
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "core/base/dtype.h"
+#include "core/base/result.h"
+
+namespace shardscope::runtime {
+
+/// What a call is about; equal on all members of the call.
+struct CallLabel {
+    std::string operation;  ///< "all-gather", "reduce-scatter", "message", "barrier"
+    std::string unit;       ///< unit or layer; may be empty
+    std::uint16_t microBatch = 0;
+    std::int64_t bytes = 0;  ///< large side of a collective, or the message
+    core::DType dtype = core::DType::F32;
+    friend bool operator==(const CallLabel&, const CallLabel&) = default;
+};
+/// "all-gather of root (1024 bytes, float32)"
+[[nodiscard]] std::string describe(const CallLabel& label);
+
+/// In nanoseconds of the devices' clock.
+struct Transfer {
+    std::int64_t arrival = 0;        ///< this rank reached the call
+    std::int64_t transferStart = 0;  ///< the last member did
+    std::int64_t end = 0;
+};
+
+class Communicator {
+public:
+    Communicator() = default;
+    Communicator(const Communicator&) = delete;
+    Communicator& operator=(const Communicator&) = delete;
+    virtual ~Communicator() = default;
+
+    [[nodiscard]] virtual std::int64_t rank() const = 0;  ///< position in this communicator
+    [[nodiscard]] virtual std::int64_t size() const = 0;
+
+    /// buffer[rank * share, +share) of every member into every member's buffer; in place.
+    virtual core::Result<Transfer> allGather(const CallLabel& label, std::span<std::byte> buffer) = 0;
+    /// share = sum over members, in rank order and in `label.dtype`, of their input[rank * share, +share), divided by
+    /// the size of the communicator if `average`.
+    virtual core::Result<Transfer> reduceScatter(const CallLabel& label, std::span<const std::byte> input,
+                                                 std::span<std::byte> share, bool average) = 0;
+    virtual core::Result<Transfer> send(const CallLabel& label, std::span<const std::byte> message,
+                                        std::int64_t to) = 0;
+    virtual core::Result<Transfer> receive(const CallLabel& label, std::span<std::byte> message, std::int64_t from) = 0;
+    virtual core::Result<Transfer> barrier(const CallLabel& label) = 0;
+    /// Errors unless every member gives the same value; the error names a rank that differs.
+    virtual core::Result<void> agree(const std::string& what, std::uint64_t value) = 0;
+};
+
+}  // namespace shardscope::runtime

@@ -1,0 +1,300 @@
+#include "runtime/communicator/thread_communicator.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <exception>
+#include <thread>
+
+#include "runtime/device/elements.h"
+
+namespace shardscope::runtime {
+
+using core::Result;
+
+std::string describe(const CallLabel& label) {
+    std::string text = label.operation;
+    if (!label.unit.empty()) text += " of " + label.unit;
+    if (label.bytes > 0) text += fmt::format(" ({} bytes, {})", label.bytes, core::nameOf(label.dtype));
+    return text;
+}
+
+namespace {
+
+std::int64_t clockNow() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+}  // namespace
+
+class ThreadCommunicator final : public Communicator {
+public:
+    ThreadCommunicator(ThreadWorld& world, ThreadWorld::Channel& channel, std::int64_t position)
+        : m_world(world), m_channel(channel), m_position(position) {}
+
+    [[nodiscard]] std::int64_t rank() const override { return m_position; }
+    [[nodiscard]] std::int64_t size() const override { return static_cast<std::int64_t>(m_channel.members.size()); }
+
+    Result<Transfer> allGather(const CallLabel& label, std::span<std::byte> buffer) override {
+        const std::size_t share = buffer.size() / m_channel.members.size();
+        assert(share * m_channel.members.size() == buffer.size());
+        const auto own = static_cast<std::size_t>(m_position);
+        return meet(label, buffer.subspan(own * share, share), 0, [&](const ThreadWorld::Meeting& meeting) {
+            for (std::size_t r = 0; r < meeting.entries.size(); ++r)
+                if (r != own && share > 0) std::memcpy(&buffer[r * share], meeting.entries[r].input.data(), share);
+        });
+    }
+
+    Result<Transfer> reduceScatter(const CallLabel& label, std::span<const std::byte> input, std::span<std::byte> share,
+                                   bool average) override {
+        assert(share.size() * m_channel.members.size() == input.size());
+        const std::int64_t elements = static_cast<std::int64_t>(share.size()) / core::sizeOf(label.dtype);
+        return meet(label, input, 0, [&](const ThreadWorld::Meeting& meeting) {
+            const TensorView sum{share.data(), label.dtype, {elements}, {}};
+            for (std::size_t r = 0; r < meeting.entries.size(); ++r) {
+                // The view only reads; TensorView has no const form.
+                auto* part = const_cast<std::byte*>(meeting.entries[r].input.data()) +
+                             static_cast<std::size_t>(m_position) * share.size();
+                auto values = loadFloats({part, label.dtype, {elements}, {}});
+                if (r > 0) {
+                    const auto before = loadFloats(sum);
+                    for (std::size_t i = 0; i < values.size(); ++i) values[i] += before[i];
+                }
+                storeFloats(sum, values);
+            }
+            if (!average) return;
+            auto values = loadFloats(sum);
+            for (float& value : values) value /= static_cast<float>(meeting.entries.size());
+            storeFloats(sum, values);
+        });
+    }
+
+    Result<Transfer> send(const CallLabel& label, std::span<const std::byte> message, std::int64_t to) override {
+        return m_world.meet(m_channel, messageMeeting(m_position, to), 0, entryOf(label, message, 0),
+                            [](const ThreadWorld::Meeting&) {});
+    }
+
+    Result<Transfer> receive(const CallLabel& label, std::span<std::byte> message, std::int64_t from) override {
+        return m_world.meet(m_channel, messageMeeting(from, m_position), 1, entryOf(label, {}, 0),
+                            [&](const ThreadWorld::Meeting& meeting) {
+                                const auto& sent = meeting.entries[0].input;
+                                assert(sent.size() == message.size());
+                                if (!sent.empty()) std::memcpy(message.data(), sent.data(), sent.size());
+                            });
+    }
+
+    Result<Transfer> barrier(const CallLabel& label) override {
+        return meet(label, {}, 0, [](const ThreadWorld::Meeting&) {});
+    }
+
+    Result<void> agree(const std::string& what, std::uint64_t value) override {
+        std::optional<core::Error> difference;
+        auto met = meet(
+            {"agreement on " + what, {}, 0, 0, core::DType::U64}, {}, value, [&](const ThreadWorld::Meeting& meeting) {
+                for (const auto& entry : meeting.entries)
+                    if (entry.value != meeting.entries[0].value && !difference)
+                        difference = core::Error{
+                            core::ErrorCode::Input,
+                            fmt::format("rank {} has {} {:016x}, rank {} has {:016x}", entry.worldRank, what,
+                                        entry.value, meeting.entries[0].worldRank, meeting.entries[0].value),
+                            {},
+                            "start every rank with the same model, plan and program version"};
+            });
+        if (!met) return tl::unexpected(std::move(met).error());
+        if (difference) return tl::unexpected(std::move(*difference));
+        return {};
+    }
+
+private:
+    [[nodiscard]] std::int64_t worldRank() const { return m_channel.members[static_cast<std::size_t>(m_position)]; }
+
+    [[nodiscard]] ThreadWorld::Entry entryOf(const CallLabel& label, std::span<const std::byte> input,
+                                             std::uint64_t value) const {
+        return {label, input, value, worldRank(), true};
+    }
+
+    Result<Transfer> meet(const CallLabel& label, std::span<const std::byte> input, std::uint64_t value,
+                          const std::function<void(const ThreadWorld::Meeting&)>& transfer) {
+        return m_world.meet(m_channel, m_channel.collective, static_cast<std::size_t>(m_position),
+                            entryOf(label, input, value), transfer);
+    }
+
+    ThreadWorld::Meeting& messageMeeting(std::int64_t from, std::int64_t to) {
+        assert(from != to && from >= 0 && to >= 0 && from < size() && to < size());
+        const std::lock_guard lock(m_world.m_mutex);
+        auto& meeting = m_channel.messages[{from, to}];
+        if (meeting.entries.empty()) meeting.entries.resize(2);
+        return meeting;
+    }
+
+    ThreadWorld& m_world;
+    ThreadWorld::Channel& m_channel;
+    std::int64_t m_position;
+};
+
+ThreadWorld::ThreadWorld(std::int64_t ranks, std::chrono::milliseconds patience)
+    : m_size(ranks),
+      m_patience(patience),
+      m_waiting(static_cast<std::size_t>(ranks)),
+      m_finished(static_cast<std::size_t>(ranks), false) {
+    assert(ranks > 0);
+}
+
+ThreadWorld::~ThreadWorld() = default;
+
+std::unique_ptr<Communicator> ThreadWorld::communicator(const std::string& name,
+                                                        const std::vector<std::int64_t>& members, std::int64_t rank) {
+    const auto place = std::find(members.begin(), members.end(), rank);
+    assert(place != members.end() && std::is_sorted(members.begin(), members.end()));
+    const std::lock_guard lock(m_mutex);
+    auto& channel = m_channels[{name, members}];
+    if (!channel) {
+        channel = std::make_unique<Channel>();
+        channel->name = name;
+        channel->members = members;
+        channel->collective.entries.resize(members.size());
+    }
+    return std::make_unique<ThreadCommunicator>(*this, *channel, place - members.begin());
+}
+
+Result<Transfer> ThreadWorld::meet(Channel& channel, Meeting& meeting, std::size_t index, Entry entry,
+                                   const std::function<void(const Meeting&)>& transfer) {
+    Transfer times;
+    std::unique_lock lock(m_mutex);
+    const std::int64_t rank = entry.worldRank;
+    if (m_failure) return tl::unexpected(failureFor(rank));
+    times.arrival = clockNow();
+    const std::uint64_t generation = meeting.generation;
+    assert(!meeting.entries[index].present && "a rank is in one call at a time");
+    m_waiting[static_cast<std::size_t>(rank)] = describe(entry.label) + " on " + channel.name;
+    meeting.entries[index] = std::move(entry);
+    if (++meeting.arrived == meeting.entries.size()) {
+        if (auto mismatch = mismatchIn(channel, meeting)) {
+            failLocked(rank, std::move(*mismatch));
+            return tl::unexpected(failureFor(rank));
+        }
+        meeting.open = true;
+        meeting.transferStart = clockNow();
+        for (const Entry& member : meeting.entries) m_waiting[static_cast<std::size_t>(member.worldRank)].clear();
+        m_changed.notify_all();
+    } else {
+        checkDeadlockLocked();
+        const bool met = m_changed.wait_for(lock, m_patience, [&] {
+            return m_failure.has_value() || meeting.open || meeting.generation != generation;
+        });
+        if (!met)
+            failLocked(rank, {core::ErrorCode::Unsupported,
+                              fmt::format("rank {} waited {} ms for its peers in {}", rank, m_patience.count(),
+                                          m_waiting[static_cast<std::size_t>(rank)]),
+                              {},
+                              {}});
+        if (!meeting.open) return tl::unexpected(failureFor(rank));
+    }
+    times.transferStart = meeting.transferStart;
+    lock.unlock();
+    transfer(meeting);
+    lock.lock();
+    times.end = clockNow();
+    // Buffers of the members are in use until all have copied: nobody leaves before, not even when a rank has failed.
+    if (++meeting.done == meeting.entries.size()) {
+        for (Entry& member : meeting.entries) member = {};
+        meeting.arrived = meeting.done = 0;
+        meeting.open = false;
+        ++meeting.generation;
+        m_changed.notify_all();
+    } else {
+        m_changed.wait(lock, [&] { return meeting.generation != generation; });
+    }
+    return times;
+}
+
+std::optional<core::Error> ThreadWorld::mismatchIn(const Channel& channel, const Meeting& meeting) const {
+    const Entry& first = meeting.entries.front();
+    for (const Entry& other : meeting.entries) {
+        if (other.label == first.label) continue;
+        return core::Error{
+            core::ErrorCode::Input,
+            fmt::format("rank {} is at {} of micro-batch {}, rank {} at {} of micro-batch {} (communicator {})",
+                        first.worldRank, describe(first.label), first.label.microBatch, other.worldRank,
+                        describe(other.label), other.label.microBatch, channel.name),
+            {},
+            "members of a communicator must issue the same operations in the same order"};
+    }
+    return std::nullopt;
+}
+
+void ThreadWorld::failLocked(std::int64_t rank, core::Error error) {
+    if (!m_failure) {
+        m_failure = std::move(error);
+        m_failedRank = rank;
+    }
+    m_changed.notify_all();
+}
+
+void ThreadWorld::checkDeadlockLocked() {
+    if (m_failure) return;
+    std::string waits;
+    std::int64_t first = -1;
+    for (std::size_t r = 0; r < m_waiting.size(); ++r) {
+        if (!m_finished[r] && m_waiting[r].empty()) return;
+        if (!m_finished[r] && first < 0) first = static_cast<std::int64_t>(r);
+        waits += fmt::format("{}rank {} {}", waits.empty() ? "" : ", ", r,
+                             m_finished[r] ? "has finished" : "waits in " + m_waiting[r]);
+    }
+    if (first < 0) return;
+    failLocked(first, {core::ErrorCode::Input,
+                       "no rank can go on: " + waits,
+                       {},
+                       "every call needs its counterpart on the other members, in the same order"});
+}
+
+core::Error ThreadWorld::failureFor(std::int64_t rank) const {
+    assert(m_failure);
+    if (rank == m_failedRank) return *m_failure;
+    core::Error error = *m_failure;
+    error.message = fmt::format("rank {} failed: {}", m_failedRank, error.message);
+    return error;
+}
+
+Result<void> ThreadWorld::run(const std::function<Result<void>(std::int64_t)>& body) {
+    {
+        const std::lock_guard lock(m_mutex);
+        m_failure.reset();
+        m_failedRank = -1;
+        std::fill(m_finished.begin(), m_finished.end(), false);
+        std::fill(m_waiting.begin(), m_waiting.end(), std::string());
+        m_channels.clear();
+    }
+    std::vector<std::thread> threads;
+    const auto runRank = [&](std::int64_t rank) {
+        Result<void> result;
+        try {
+            result = body(rank);
+        } catch (const std::exception& thrown) {  // std::bad_alloc above all
+            result = core::fail(core::ErrorCode::Unsupported, fmt::format("stopped by {}", thrown.what()));
+        }
+        const std::lock_guard lock(m_mutex);
+        m_waiting[static_cast<std::size_t>(rank)].clear();
+        m_finished[static_cast<std::size_t>(rank)] = true;
+        if (!result)
+            failLocked(rank, std::move(result).error());
+        else
+            checkDeadlockLocked();
+    };
+    try {
+        for (std::int64_t rank = 0; rank < m_size; ++rank) threads.emplace_back(runRank, rank);
+    } catch (const std::exception& thrown) {
+        const std::lock_guard lock(m_mutex);
+        failLocked(static_cast<std::int64_t>(threads.size()),
+                   {core::ErrorCode::Unsupported, fmt::format("no thread for the rank: {}", thrown.what()), {}, {}});
+    }
+    for (std::thread& thread : threads) thread.join();
+    if (!m_failure) return {};
+    core::Error error = *m_failure;
+    error.where = fmt::format("rank {}{}{}", m_failedRank, error.where.empty() ? "" : ", ", error.where);
+    return tl::unexpected(std::move(error));
+}
+
+}  // namespace shardscope::runtime
