@@ -208,6 +208,40 @@ std::vector<TensorId> ProgramBuilder::split(TensorId x, std::size_t dimension, c
     return parts;
 }
 
+TensorId ProgramBuilder::slice(TensorId x, std::size_t dimension, std::int64_t begin, std::int64_t size) {
+    const TensorId view = narrow(x, dimension, begin, size);
+    record({view}, {x}, [=, this] {
+        const TensorId dx = tensor("d_slice", shapeOf(x), at(x).dtype);
+        emit(KernelKind::SliceGrad, "slice_backward", {gradientOf(view)}, {dx, narrow(dx, dimension, begin, size)});
+        addGradient(x, dx);
+    });
+    return view;
+}
+
+TensorId ProgramBuilder::concat(const std::vector<TensorId>& parts, std::size_t dimension) {
+    const auto views = [this, parts, dimension](TensorId of) {
+        std::vector<TensorId> pieces;
+        std::int64_t begin = 0;
+        for (TensorId part : parts) {
+            pieces.push_back(narrow(of, dimension, begin, shapeOf(part)[dimension]));
+            begin += shapeOf(part)[dimension];
+        }
+        return pieces;
+    };
+    Shape shape = shapeOf(parts.front());
+    shape[dimension] = 0;
+    for (TensorId part : parts) shape[dimension] += shapeOf(part)[dimension];
+    const TensorId y = tensor("cat", std::move(shape), at(parts.front()).dtype);
+    std::vector<TensorId> outputs = views(y);
+    outputs.insert(outputs.begin(), y);
+    emit(KernelKind::Concat, "cat", parts, std::move(outputs));
+    record({y}, parts, [this, y, parts, views] {
+        const std::vector<TensorId> gradients = views(gradientOf(y));
+        for (std::size_t i = 0; i < parts.size(); ++i) addGradient(parts[i], gradients[i]);
+    });
+    return y;
+}
+
 TensorId ProgramBuilder::expand(TensorId x, std::size_t dimension, std::int64_t count) {
     assert(shapeOf(x)[dimension] == 1);
     if (count == 1) return x;

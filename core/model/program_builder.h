@@ -67,6 +67,7 @@ public:
     TensorId transpose(TensorId x, std::size_t a, std::size_t b);
     TensorId select(TensorId x, std::size_t dimension, std::int64_t index);
     std::vector<TensorId> split(TensorId x, std::size_t dimension, const std::vector<std::int64_t>& sizes);
+    TensorId slice(TensorId x, std::size_t dimension, std::int64_t begin, std::int64_t size);
     /// Repeats a dimension of size 1 without copying; its gradient is a sum.
     TensorId expand(TensorId x, std::size_t dimension, std::int64_t count);
 
@@ -75,6 +76,7 @@ public:
     TensorId clone(TensorId x);           ///< always a contiguous copy
     TensorId cast(TensorId x, DType to);  ///< itself if it has that dtype; keeps the order of dimensions in memory
     TensorId add(TensorId a, TensorId b);
+    TensorId concat(const std::vector<TensorId>& parts, std::size_t dimension);
     TensorId scale(TensorId x, double factor);
     /// x [.., in] times W [out, in] plus the bias, if valid. As in PyTorch a bias is part of the GEMM (addmm) if x is
     /// contiguous or has two dimensions; otherwise x is folded, with a copy where it does not fold, and the bias added

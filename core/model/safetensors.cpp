@@ -52,6 +52,11 @@ const StoredType* storedType(std::string_view name) {
     return nullptr;
 }
 
+/// For dtypes that only storage knows, one of the same nature: shapes tell a model, not widths.
+DType likeType(std::string_view stored) {
+    return stored.front() == 'F' || stored.front() == 'C' ? DType::F32 : DType::I32;
+}
+
 bool multiply(std::int64_t a, std::int64_t b, std::int64_t& product) {
     return !__builtin_mul_overflow(a, b, &product);
 }
@@ -287,8 +292,7 @@ Result<ShapesSpec> shapesFromSafetensors(const std::string& modelName, const std
             if (const auto [home, fresh] = homes.emplace(entry.name, &shard); !fresh)
                 return fail(ErrorCode::Input,
                             fmt::format("tensor {} is also in {}", quoted(entry.name), home->second->file), shard.file);
-            // Types that only storage knows have shapes all the same; their width is no matter for a model in training.
-            spec.entries.push_back({entry.name, entry.shape, entry.type.value_or(DType::U8)});
+            spec.entries.push_back({entry.name, entry.shape, entry.type.value_or(likeType(entry.dtype))});
         }
     }
     if (index != nullptr) {
