@@ -1,0 +1,201 @@
+#include "cli/face/load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/face/files.h"
+#include "core/model/hf_config.h"
+#include "core/model/safetensors.h"
+#include "core/scenario/builtin_models.h"
+
+namespace shardscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using core::Document;
+using core::ErrorCode;
+using core::fail;
+using core::Result;
+
+constexpr std::size_t kMostShards = 10'000;
+
+bool endsWith(const std::string& text, std::string_view end) {
+    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// What a model without a name of its own is called: its folder, or the file without its ending.
+std::string nameFor(const fs::path& path) {
+    std::error_code ignored;
+    const fs::path whole = fs::weakly_canonical(path, ignored);
+    const std::string file = whole.filename().string();
+    if (file == "config.json" || endsWith(file, ".safetensors.index.json"))
+        return whole.parent_path().filename().string();
+    return fs::is_directory(whole, ignored) ? file : whole.stem().string();
+}
+
+Result<core::SafetensorsHeader> readHeader(const fs::path& path) {
+    const std::string name = path.string();
+    SHARDSCOPE_ASSIGN(const std::int64_t size, sizeOfFile(path));
+    SHARDSCOPE_ASSIGN(const std::string start, readStart(path, core::kSafetensorsPrefixBytes));
+    SHARDSCOPE_ASSIGN(const std::int64_t header, core::safetensorsHeaderBytes(start, size, name));
+    SHARDSCOPE_ASSIGN(const std::string bytes, readStart(path, header));
+    return core::parseSafetensorsHeader(bytes, size, name);
+}
+
+Result<core::ModelSpec> fromShards(const std::string& name, const std::vector<fs::path>& files,
+                                   const core::SafetensorsIndex* index) {
+    if (files.size() > kMostShards)
+        return fail(ErrorCode::Input, fmt::format("{} shards; at most {} are read", files.size(), kMostShards), name);
+    std::vector<core::SafetensorsHeader> headers;
+    for (const fs::path& file : files) {
+        SHARDSCOPE_ASSIGN(core::SafetensorsHeader header, readHeader(file));
+        headers.push_back(std::move(header));
+    }
+    SHARDSCOPE_ASSIGN(core::ShapesSpec shapes, core::shapesFromSafetensors(name, headers, index));
+    return core::ModelSpec(std::move(shapes));
+}
+
+Result<core::ModelSpec> fromIndex(const fs::path& path) {
+    SHARDSCOPE_ASSIGN(const std::string bytes, readFile(path));
+    SHARDSCOPE_ASSIGN(const core::SafetensorsIndex index, core::parseSafetensorsIndex(bytes, path.string()));
+    std::vector<fs::path> files;
+    std::vector<std::string> missing;
+    for (const std::string& shard : index.shards) {
+        std::error_code ignored;
+        files.push_back(path.parent_path() / shard);
+        if (!fs::exists(files.back(), ignored)) missing.push_back(shard);
+    }
+    if (!missing.empty()) return tl::unexpected(core::missingShards(index, missing));
+    return fromShards(nameFor(path), files, &index);
+}
+
+Result<core::ModelSpec> fromFolder(const fs::path& path) {
+    std::error_code error;
+    const fs::path config = path / "config.json", index = path / "model.safetensors.index.json";
+    std::optional<core::Error> configError;
+    if (fs::exists(config, error)) {
+        SHARDSCOPE_ASSIGN(const std::string bytes, readFile(config));
+        auto spec = core::parseHfConfig(bytes, config.string(), nameFor(path));
+        if (spec) return core::ModelSpec(std::move(*spec));
+        // A family that is not known still has its weights' shapes beside the config.
+        if (spec.error().code != ErrorCode::Unsupported) return tl::unexpected(std::move(spec).error());
+        configError = std::move(spec).error();
+    }
+    if (fs::exists(index, error)) {
+        auto spec = fromIndex(index);
+        if (!spec && configError) return tl::unexpected(*configError);
+        return spec;
+    }
+    std::vector<fs::path> files;
+    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
+        if (it->path().extension() == ".safetensors") files.push_back(it->path());
+    if (error) return fail(ErrorCode::Io, "cannot list this folder: " + error.message(), path.string());
+    if (!files.empty()) {
+        std::sort(files.begin(), files.end());
+        return fromShards(nameFor(path), files, nullptr);
+    }
+    if (configError) return tl::unexpected(*configError);
+    return fail(ErrorCode::Input, "no config.json, no model.safetensors.index.json and no .safetensors file here",
+                path.string(), "name a Hugging Face folder, one of these files, or a built-in model");
+}
+
+Result<core::ModelSpec> fromDocument(const Document& document, const fs::path& path) {
+    const std::string name = path.string();
+    if (document.find("weight_map") != nullptr) return fromIndex(path);
+    if (document.find("model_type") != nullptr || document.find("architectures") != nullptr ||
+        path.filename() == "config.json") {
+        SHARDSCOPE_ASSIGN(core::DecoderSpec spec, core::readHfConfig(document, name, nameFor(path)));
+        return core::ModelSpec(std::move(spec));
+    }
+    return fail(ErrorCode::Input, "neither a config.json (no model_type) nor an index of safetensors (no weight_map)",
+                name);
+}
+
+Result<Document> readDocument(const fs::path& path) {
+    SHARDSCOPE_ASSIGN(const std::string bytes, readFile(path));
+    return endsWith(path.string(), ".json") ? core::parseJson(bytes, path.string())
+                                            : core::parseToml(bytes, path.string());
+}
+
+/// Whether a parsed TOML file is a scenario: it has one of its sections.
+bool looksLikeScenario(const Document& document) {
+    if (document.kind != Document::Kind::Table || document.members.empty())
+        return true;  // all defaults, or a clear error
+    return std::any_of(document.members.begin(), document.members.end(), [](const auto& member) {
+        return member.first == "model" || member.first == "cluster" || member.first == "training" ||
+               member.first == "parallelism" || member.first == "precision";
+    });
+}
+
+fs::path inFolder(const fs::path& folder, const std::string& path) {
+    const fs::path own(path);
+    return own.is_absolute() || folder.empty() ? own : folder / own;
+}
+
+}  // namespace
+
+Result<core::ModelSpec> loadModel(const fs::path& path) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) return fromFolder(path);
+    if (endsWith(path.string(), ".safetensors")) return fromShards(nameFor(path), {path}, nullptr);
+    SHARDSCOPE_ASSIGN(const Document document, readDocument(path));
+    return fromDocument(document, path);
+}
+
+Result<core::ScenarioInputs> loadInputs(const core::Scenario& scenario, const fs::path& folder) {
+    core::ScenarioInputs inputs;
+    const auto& model = scenario.model;
+    if (!model.name.empty() && !model.path.empty())
+        return fail(ErrorCode::Input, "both model.name and model.path are given", scenario.placeOf("model.path"),
+                    "keep one of the two");
+    if (!model.path.empty()) {
+        SHARDSCOPE_ASSIGN(inputs.model, loadModel(inFolder(folder, model.path)));
+    } else if (!model.name.empty()) {
+        SHARDSCOPE_ASSIGN(inputs.model, core::builtinModel(model.name, scenario.placeOf("model.name")));
+    } else {
+        return fail(ErrorCode::Input, "no model is given", scenario.placeOf("model.name"),
+                    "set model.name to a built-in model (`shardscope models`) or model.path to a file or folder");
+    }
+    if (!scenario.cluster.path.empty()) {
+        const fs::path path = inFolder(folder, scenario.cluster.path);
+        SHARDSCOPE_ASSIGN(inputs.clusterFile, readDocument(path));
+        inputs.clusterFileName = path.string();
+    }
+    return inputs;
+}
+
+Result<Loaded> load(const std::string& what, std::span<const std::string> overrides) {
+    Loaded loaded;
+    loaded.source = what;
+    const fs::path path(what);
+    std::error_code error;
+    const bool exists = fs::exists(path, error);
+    const bool bareWord = what.find('/') == std::string::npos && !endsWith(what, ".toml") && !endsWith(what, ".json") &&
+                          !endsWith(what, ".safetensors");
+    if (!exists && bareWord) {
+        auto builtin = core::builtinModel(what, "");
+        if (!builtin) {
+            builtin.error().message =
+                fmt::format("\"{}\" is neither a file, a folder nor a built-in model", what.substr(0, 200));
+            return tl::unexpected(std::move(builtin).error());
+        }
+        loaded.scenario.model.name = what;
+    } else if (!exists || fs::is_directory(path, error) || !endsWith(what, ".toml")) {
+        if (!exists) return fail(ErrorCode::Io, "no such file or folder", what);
+        loaded.scenario.model.path = what;
+    } else {
+        SHARDSCOPE_ASSIGN(const Document document, readDocument(path));
+        if (looksLikeScenario(document)) {
+            SHARDSCOPE_ASSIGN(loaded.scenario, core::parseScenario(document, what));
+            loaded.folder = path.parent_path();
+        } else {
+            loaded.scenario.model.path = what;
+        }
+    }
+    for (const std::string& assignment : overrides) SHARDSCOPE_TRY(core::applyOverride(loaded.scenario, assignment));
+    SHARDSCOPE_ASSIGN(loaded.inputs, loadInputs(loaded.scenario, loaded.folder));
+    return loaded;
+}
+
+}  // namespace shardscope::cli
