@@ -4,6 +4,7 @@
 // same clock is counted with its multiplicity.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/base/ids.h"
@@ -30,6 +31,13 @@ struct Instance {
     if (computePpm == kNominalPpm) return duration;
     return (duration * computePpm + kNominalPpm - 1) / kNominalPpm;
 }
+
+/// Clocks of all ranks of one class, as columns. Empty vectors: zero offsets, nominal speeds.
+struct Clocks {
+    std::int64_t ranks = 1;                    ///< 1: one rank that stands for the whole class
+    std::span<const std::int64_t> offset;      ///< ns, by rank
+    std::span<const std::int64_t> computePpm;  ///< by rank, see Instance
+};
 
 /// One instance per class, each for its whole class.
 [[nodiscard]] std::vector<Instance> foldedInstances(const core::StepGraph& graph);

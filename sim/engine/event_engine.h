@@ -19,17 +19,11 @@
 #include "core/base/result.h"
 #include "core/graph/step_graph.h"
 #include "sim/engine/clocks.h"
+#include "sim/engine/op_times.h"
 #include "sim/engine/wiring.h"
 #include "sim/price/prices.h"
 
 namespace shardscope::sim {
-
-/// Instants of ops, ns from the step's start. `transferStart` equals `start` where nothing is transferred.
-struct OpTimes {
-    std::vector<std::int64_t> start, transferStart, end;
-    void resize(std::size_t n) { start.resize(n), transferStart.resize(n), end.resize(n); }
-    [[nodiscard]] std::size_t size() const { return end.size(); }
-};
 
 struct EventRun {
     std::vector<std::size_t>

@@ -1,0 +1,90 @@
+#pragma once
+
+// How far compute gets while transfers come and go: the transfers of a class in order of time, and the inverse of the
+// progress function G(t) that they define (piecewise linear: slope 1 in the gaps, slowDen / slowNum beside a transfer).
+
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace shardscope::sim {
+
+/// ceil(a / b) for b known beforehand; exact, and a multiplication where a is below 2^51.
+class CeilDivision {
+public:
+    explicit CeilDivision(std::int64_t by) : m_by(by), m_inverse(1.0 / static_cast<double>(by)) {}
+    [[nodiscard]] std::int64_t operator()(std::int64_t a) const {
+        const std::int64_t x = a + m_by - 1;
+        if (x >= std::int64_t{1} << 51) [[unlikely]]
+            return x / m_by;
+        auto q = static_cast<std::int64_t>(static_cast<double>(x) * m_inverse);
+        const std::int64_t rest = x - q * m_by;
+        return q - static_cast<std::int64_t>(rest < 0) + static_cast<std::int64_t>(rest >= m_by);
+    }
+
+private:
+    std::int64_t m_by;
+    double m_inverse;
+};
+
+class Progress {
+public:
+    Progress(std::int64_t slowNum, std::int64_t slowDen, std::size_t transfers)
+        : m_free(slowNum / std::gcd(slowNum, slowDen)),
+          m_slow(slowDen / std::gcd(slowNum, slowDen)),
+          m_byFree(m_free),
+          m_bySlow(m_slow) {
+        m_start.reserve(transfers);
+        m_end.reserve(transfers);
+        m_before.reserve(transfers);
+    }
+
+    /// The next transfer; it starts no earlier than the previous one ends.
+    void add(std::int64_t start, std::int64_t end) {
+        m_before.push_back(m_total);
+        m_start.push_back(start);
+        m_end.push_back(end);
+        m_total += end - start;
+    }
+    [[nodiscard]] std::size_t size() const { return m_end.size(); }
+    [[nodiscard]] std::int64_t start(std::size_t i) const { return m_start[i]; }
+    [[nodiscard]] std::int64_t end(std::size_t i) const { return m_end[i]; }
+    [[nodiscard]] std::int64_t totalTransfer() const { return m_total; }
+
+    /// Moves `cursor` to the first transfer that ends after `time`; times of one cursor never decrease.
+    void seek(std::size_t& cursor, std::int64_t time) const {
+        while (cursor < m_end.size() && m_end[cursor] <= time) ++cursor;
+    }
+    /// Transfer time before `time`, whose cursor this is.
+    [[nodiscard]] std::int64_t transferBefore(std::size_t cursor, std::int64_t time) const {
+        if (cursor == m_end.size()) return m_total;
+        return m_before[cursor] + (time > m_start[cursor] ? time - m_start[cursor] : 0);
+    }
+
+    /// First whole nanosecond at which `work` begun at `time` is done. Moves the cursor of `time` on to the end's.
+    [[nodiscard]] std::int64_t finish(std::int64_t time, std::int64_t work, std::size_t& cursor) const {
+        if (m_free == m_slow || cursor == m_end.size() || time + work <= m_start[cursor]) return time + work;
+        std::int64_t left = work * m_free;  // credits: a free nanosecond pays m_free, one beside a transfer m_slow
+        for (; cursor < m_end.size(); ++cursor) {
+            if (time < m_start[cursor]) {
+                const std::int64_t gap = (m_start[cursor] - time) * m_free;
+                if (left <= gap) return time + m_byFree(left);
+                left -= gap;
+                time = m_start[cursor];
+            }
+            const std::int64_t beside = (m_end[cursor] - time) * m_slow;
+            if (left <= beside) return time + m_bySlow(left);
+            left -= beside;
+            time = m_end[cursor];
+        }
+        return time + m_byFree(left);
+    }
+
+private:
+    std::int64_t m_free, m_slow;
+    CeilDivision m_byFree, m_bySlow;
+    std::vector<std::int64_t> m_start, m_end, m_before;
+    std::int64_t m_total = 0;
+};
+
+}  // namespace shardscope::sim
