@@ -1,0 +1,107 @@
+#include "core/model/shapes_groups.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+namespace shardscope::core {
+namespace {
+
+/// A place in a name where a number stands: "model.layers." and 7 in "model.layers.7.mlp.weight", which goes on at
+/// `end`.
+struct NumberedPlace {
+    std::string_view prefix;
+    std::int64_t number;
+    std::size_t end;
+};
+
+bool isDigit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/// Components that end in a number of at most nine digits, outermost first; the last component is the parameter's own.
+std::vector<NumberedPlace> numberedPlaces(std::string_view name) {
+    std::vector<NumberedPlace> places;
+    for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
+        std::size_t begin = dot;
+        while (begin > 0 && isDigit(name[begin - 1]) && dot - begin < 9) --begin;
+        if (begin == dot) continue;
+        std::int64_t number = 0;
+        for (std::size_t i = begin; i < dot; ++i) number = number * 10 + (name[i] - '0');
+        places.push_back({name.substr(0, begin), number, dot});
+    }
+    return places;
+}
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+bool isBuffer(const ShapesSpec::Entry& entry) {
+    const bool floating = entry.dtype == DType::F64 || entry.dtype == DType::F32 || entry.dtype == DType::BF16 ||
+                          entry.dtype == DType::F16;
+    // GPT-2's public files hold causal masks ("h.0.attn.bias", [1, 1, n, n]); older ones the rotary frequencies
+    // (framework semantics 9.3).
+    const bool mask = entry.shape.size() == 4 && entry.shape[0] == 1 && entry.shape[1] == 1 &&
+                      entry.shape[2] == entry.shape[3] && entry.name.ends_with(".attn.bias");
+    const bool empty = std::find(entry.shape.begin(), entry.shape.end(), 0) != entry.shape.end();
+    return !floating || empty || mask || entry.name.ends_with("inv_freq") || entry.name.ends_with("masked_bias");
+}
+
+bool comesBefore(const ShapesSpec::Entry& entry) {
+    if (looksUp(entry.name)) return true;
+    for (const std::string_view word : {"conv_proj", "patch", "class_token", "cls_token", "pos_", "position", "stem"})
+        if (contains(entry.name, word)) return true;
+    return false;
+}
+
+}  // namespace
+
+bool looksUp(const std::string& name) {
+    // "embed_out" is a head (GPT-NeoX), and embeddings have norms of their own.
+    if (contains(name, "embed_out") || contains(name, "norm") || contains(name, "Norm")) return false;
+    for (const std::string_view word : {"embed", "wte", "wpe"})
+        if (contains(name, word)) return true;
+    return false;
+}
+
+ShapesGroups groupByBlocks(const ShapesSpec& spec) {
+    std::map<std::string_view, std::set<std::int64_t>> numbers;
+    for (const ShapesSpec::Entry& entry : spec.entries)
+        for (const NumberedPlace& place : numberedPlaces(entry.name)) numbers[place.prefix].insert(place.number);
+
+    ShapesGroups groups;
+    // Not an encoder's, prefix, number, module ("x.7" and "x.07" are two).
+    using Key = std::tuple<bool, std::string_view, std::int64_t, std::string_view>;
+    std::map<Key, ShapesBlock> blocks;
+    std::set<std::string_view> stacks;
+    for (std::size_t i = 0; i < spec.entries.size(); ++i) {
+        const ShapesSpec::Entry& entry = spec.entries[i];
+        if (isBuffer(entry)) {
+            groups.buffers.push_back(i);
+            continue;
+        }
+        const auto places = numberedPlaces(entry.name);
+        const auto repeated = std::find_if(places.begin(), places.end(),
+                                           [&](const NumberedPlace& p) { return numbers[p.prefix].size() >= 2; });
+        if (repeated != places.end()) {
+            const std::string_view prefix = repeated->prefix;
+            const bool encoder = contains(prefix, "encoder") || contains(prefix, "vision");
+            const std::string_view module = std::string_view(entry.name).substr(0, repeated->end);
+            ShapesBlock& block = blocks[Key{!encoder, prefix, repeated->number, module}];
+            block.module = module;
+            block.entries.push_back(i);
+            stacks.insert(prefix);
+        } else {
+            (comesBefore(entry) ? groups.before : groups.after).push_back(i);
+        }
+    }
+    for (auto& [key, block] : blocks) groups.blocks.push_back(std::move(block));
+    groups.stacks = stacks.size();
+    return groups;
+}
+
+}  // namespace shardscope::core

@@ -1,0 +1,163 @@
+#include "core/model/shapes_model.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/model/decoder.h"
+#include "core/model/named_decoders.h"
+#include "core/model/shapes_groups.h"
+
+namespace shardscope::core {
+namespace {
+
+Workload workload() {
+    Workload w;
+    w.batch = 2;
+    w.sequence = 64;
+    w.dtype = DType::BF16;
+    return w;
+}
+
+ShapesSpec shapesOf(const Model& model) {
+    ShapesSpec spec;
+    spec.name = model.name;
+    for (const Parameter& p : model.parameters) spec.entries.push_back({p.name, p.shape, DType::BF16});
+    return spec;
+}
+
+Model built(const ShapesSpec& spec) {
+    auto model = buildFromShapes(spec, workload());
+    EXPECT_TRUE(model.has_value()) << describe(model.error());
+    return model ? std::move(*model) : Model{};
+}
+
+bool says(const Model& model, std::string_view words) {
+    return std::any_of(model.caveats.begin(), model.caveats.end(),
+                       [&](const std::string& c) { return c.find(words) != std::string::npos; });
+}
+
+std::int64_t gemmFlops(const Program& program, bool forward) {
+    std::int64_t flops = 0;
+    for (const Kernel& kernel : forward ? program.forward : program.backward)
+        if (classOf(kernel.kind) == KernelClass::Gemm) flops += kernel.flops.value;
+    return flops;
+}
+
+// The same model, once known as a decoder and once by its shapes: all but attention must be there.
+TEST(ShapesModel, hasTheDecodersParametersLayersAndProducts) {
+    for (const char* name : {"llama-3.2-1b", "qwen3-0.6b", "mistral-7b", "gpt2"}) {
+        const Model known = *buildDecoder(*namedDecoder(name), workload());
+        ShapesSpec spec = shapesOf(known);
+        // Files are sorted by name, so that block 10 comes before block 2.
+        std::sort(spec.entries.begin(), spec.entries.end(),
+                  [](const auto& a, const auto& b) { return a.name < b.name; });
+        const Model model = built(spec);
+        EXPECT_EQ(parameterCount(model), parameterCount(known)) << name;
+        ASSERT_GE(model.layers.size(), known.layers.size() - 1) << name;
+        EXPECT_EQ(model.layers.front().kind, LayerKind::Embedding);
+        EXPECT_EQ(model.layers.back().kind, LayerKind::Loss);
+        for (std::size_t i = 1; i + 3 < known.layers.size(); ++i) {
+            EXPECT_EQ(model.layers[i].name, known.layers[i].name);
+            EXPECT_EQ(gemmFlops(model.programOf(model.layers[i]), true),
+                      gemmFlops(known.programOf(known.layers[i]), true))
+                << name;
+            EXPECT_EQ(gemmFlops(model.programOf(model.layers[i]), false),
+                      gemmFlops(known.programOf(known.layers[i]), false))
+                << name;
+        }
+        EXPECT_EQ(model.layers[1].program, model.layers[2].program) << "blocks share their program";
+        EXPECT_TRUE(says(model, "no attention"));
+        EXPECT_EQ(says(model, "no output projection"), namedDecoder(name)->tiedEmbeddings) << name;
+    }
+}
+
+TEST(ShapesModel, savesTheInputsOfItsProducts) {
+    ShapesSpec spec;
+    spec.entries = {{"embed.weight", {100, 8}, DType::F32},        {"layers.0.up.weight", {32, 8}, DType::F32},
+                    {"layers.0.down.weight", {8, 32}, DType::F32}, {"layers.1.up.weight", {32, 8}, DType::F32},
+                    {"layers.1.down.weight", {8, 32}, DType::F32}, {"head.weight", {100, 8}, DType::F32}};
+    const Model model = built(spec);
+    ASSERT_EQ(model.layers.size(), 5u);
+    const Program& block = model.programOf(model.layers[1]);
+    std::int64_t bytes = 0;
+    for (const TensorId id : savedForBackward(block)) bytes += block.tensor(id).bytes().value;
+    EXPECT_EQ(bytes, 2 * 64 * (8 + 32) * 2);
+    EXPECT_EQ(gemmFlops(block, true), 2 * 2 * 64 * 8 * 32 * 2);
+    EXPECT_EQ(gemmFlops(block, false), 2 * gemmFlops(block, true));
+    EXPECT_EQ(gemmFlops(model.programOf(model.layers[0]), true), 0) << "a table is looked up";
+}
+
+TEST(ShapesModel, everyWeightGetsAGradient) {
+    ShapesSpec spec = shapesOf(*buildDecoder(*namedDecoder("qwen2-0.5b"), workload()));
+    spec.entries.push_back({"model.layers.0.experts.gate_up", {4, 8, 16}, DType::BF16});
+    const Model model = built(spec);
+    for (const Layer& layer : model.layers) {
+        std::set<std::uint32_t> slots;
+        for (const Tensor& tensor : model.programOf(layer).tensors)
+            if (tensor.role == TensorRole::ParameterGradient) slots.insert(tensor.slot);
+        EXPECT_EQ(slots.size(), layer.parameters.size()) << layer.name;
+    }
+    EXPECT_TRUE(says(model, "more than two dimensions"));
+}
+
+TEST(ShapesModel, buffersAreNoParameters) {
+    ShapesSpec spec = shapesOf(*buildDecoder(*namedDecoder("gpt2"), workload()));
+    const std::int64_t total = parameterCount(built(spec));
+    spec.entries.push_back({"transformer.h.0.attn.bias", {1, 1, 1024, 1024}, DType::F32});
+    spec.entries.push_back({"transformer.h.0.attn.masked_bias", {}, DType::F32});
+    spec.entries.push_back({"position_ids", {1, 512}, DType::I64});
+    const Model model = built(spec);
+    EXPECT_EQ(parameterCount(model), total);
+    EXPECT_TRUE(says(model, "3 tensors are taken for buffers"));
+}
+
+TEST(ShapesModel, blocksAreFoundUnderTheNamesOfSeveralFamilies) {
+    const auto groups = [](const std::vector<std::string>& names) {
+        ShapesSpec spec;
+        for (const std::string& name : names) spec.entries.push_back({name, {4, 4}, DType::F32});
+        return groupByBlocks(spec);
+    };
+    const ShapesGroups vit =
+        groups({"class_token", "conv_proj.weight", "encoder.layers.encoder_layer_10.mlp.0.weight",
+                "encoder.layers.encoder_layer_2.mlp.0.weight", "encoder.layers.encoder_layer_2.mlp.3.weight",
+                "encoder.ln.weight", "heads.head.weight"});
+    ASSERT_EQ(vit.blocks.size(), 2u);
+    EXPECT_EQ(vit.blocks[0].module, "encoder.layers.encoder_layer_2") << "by number, not by letter";
+    EXPECT_EQ(vit.before.size(), 2u);
+    EXPECT_EQ(vit.after.size(), 2u);
+    const ShapesGroups experts =
+        groups({"model.layers.0.experts.0.w1", "model.layers.0.experts.1.w1", "model.layers.1.experts.0.w1"});
+    EXPECT_EQ(experts.blocks.size(), 2u) << "the outermost number counts";
+    const ShapesGroups t5 =
+        groups({"decoder.block.0.a", "decoder.block.1.a", "encoder.block.0.a", "encoder.block.1.a"});
+    EXPECT_EQ(t5.stacks, 2u);
+    EXPECT_EQ(t5.blocks.front().module, "encoder.block.0");
+    const ShapesGroups twins = groups({"layers.7.a.weight", "layers.07.a.weight", "layers.8.a.weight"});
+    EXPECT_EQ(twins.blocks.size(), 3u);
+}
+
+TEST(ShapesModel, badShapesAndNamesAreRefused) {
+    const auto refused = [](const std::vector<ShapesSpec::Entry>& entries, Workload w = workload()) {
+        ShapesSpec spec;
+        spec.name = "case";
+        spec.entries = entries;
+        return !buildFromShapes(spec, w).has_value();
+    };
+    EXPECT_TRUE(refused({}));
+    EXPECT_TRUE(refused({{"", {2, 2}, DType::F32}}));
+    EXPECT_TRUE(refused({{".a", {2, 2}, DType::F32}}));
+    EXPECT_TRUE(refused({{"a..b", {2, 2}, DType::F32}}));
+    EXPECT_TRUE(refused({{"a", {2, 2}, DType::F32}, {"a", {2, 2}, DType::F32}}));
+    EXPECT_TRUE(refused({{"a", {-2, 2}, DType::F32}}));
+    EXPECT_TRUE(refused({{"a", {std::int64_t{1} << 40, std::int64_t{1} << 40}, DType::F32}}));
+    EXPECT_TRUE(refused({{"a", {2}, DType::I64}})) << "no weights";
+    Workload huge = workload();
+    huge.batch = huge.sequence = std::int64_t{1} << 39;
+    EXPECT_TRUE(refused({{"a", {2, 2}, DType::F32}}, huge));
+    EXPECT_FALSE(refused({{"a", {}, DType::F32}, {"a.b", {3}, DType::F32}, {"a.b.c", {0}, DType::F32}}));
+}
+
+}  // namespace
+}  // namespace shardscope::core
