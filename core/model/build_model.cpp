@@ -1,3 +1,4 @@
+#include "core/model/module_tree.h"
 #include "core/model/spec.h"
 #include "core/model/vit.h"
 #if __has_include("core/model/decoder.h")
@@ -14,9 +15,7 @@ struct Build {
     const Workload& workload;
 
     Result<Model> operator()(const VitSpec& spec) const { return buildVit(spec, workload); }
-    Result<Model> operator()(const ModuleTreeSpec& spec) const {
-        return fail(ErrorCode::Unsupported, "module trees cannot be built yet", spec.name);
-    }
+    Result<Model> operator()(const ModuleTreeSpec& spec) const { return buildModuleTree(spec, workload); }
 #if __has_include("core/model/decoder.h")
     Result<Model> operator()(const DecoderSpec& spec) const {
         return buildDecoder(spec, workload);

@@ -35,7 +35,7 @@ enum class KernelKind : std::uint8_t {
     Softmax,      ///< scores [..,n] -> probabilities, over the last dimension
     Gelu,         ///< x -> y, exact (erf) form
     LogSoftmax,   ///< logits [rows,V] -> log-probabilities
-    NllLoss,      ///< log-probabilities [rows,V], labels [rows] -> loss [], total weight []; mean over rows
+    NllLoss,      ///< log-probabilities [rows,V], labels (one a row) -> loss [], total weight []; mean over rows
     ScaleVector,  ///< x [rows,h], v [h] -> x * v
     // Backward
     LinearInputGrad,       ///< dy, W -> dx; m rows, n in, k out

@@ -12,6 +12,8 @@
 
 namespace shardscope::core {
 
+/// Inputs, outputs and gradients that pass between layers are owners and contiguous. A gradient or an output may group
+/// its dimensions otherwise than the tensor that it belongs to ([B*S, h] for [B, S, h]); the bytes are the same.
 enum class TensorRole : std::uint8_t {
     Input,              ///< the layer's input; it is the previous layer's output (saved: counted in this layer)
     Output,             ///< the layer's output

@@ -293,7 +293,9 @@ void ProgramBuilder::addGradient(TensorId of, TensorId gradient) {
 
 TensorId ProgramBuilder::owned(TensorId id) {
     const Tensor& t = at(id);
-    return t.storage == id && t.strides.empty() && t.role == TensorRole::Intermediate ? id : clone(id);
+    const Tensor& owner = at(t.storage);
+    const bool whole = t.strides.empty() && t.offset == 0 && owner.strides.empty() && t.bytes() == owner.bytes();
+    return whole && owner.role == TensorRole::Intermediate ? t.storage : clone(id);
 }
 
 Result<Program> ProgramBuilder::finish(TensorId output) {

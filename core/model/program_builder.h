@@ -88,6 +88,8 @@ public:
     TensorId embedding(TensorId ids, TensorId weight);
     TensorId concatToken(TensorId token, TensorId x);
     TensorId addBroadcast(TensorId x, TensorId p, bool inPlace = false);
+    /// torch.nn.RMSNorm: one fused kernel, with fp32 statistics.
+    TensorId rmsNorm(TensorId x, TensorId weight, double epsilon);
     TensorId layerNorm(TensorId x, TensorId weight, TensorId bias, double epsilon);
     TensorId gelu(TensorId x);
     TensorId scaleVector(TensorId x, TensorId vector);
@@ -96,7 +98,7 @@ public:
     /// q [B,heads,S,d], k and v [B,kvHeads,S,d] -> [B,heads,S,d]. Math: unfused, in fp32 (16-bit operands are cast),
     /// with the scale's root on q and on k; fewer key-value heads are repeated.
     TensorId attention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind);
-    /// logits [rows, V] and labels [rows] -> mean loss, a scalar.
+    /// logits [.., V] and labels, one for each row -> mean loss, a scalar.
     TensorId crossEntropy(TensorId logits, TensorId labels);
 
     /// Gradient of one operand of an element-wise operation: one kernel `op` over dy and `reads`; without `op`, dy
@@ -127,6 +129,8 @@ public:
     [[nodiscard]] const Tensor& at(TensorId id) const { return m_program.tensors[id.index()]; }
     [[nodiscard]] const Shape& shapeOf(TensorId id) const { return at(id).shape; }
     [[nodiscard]] DType dtype() const { return m_dtype; }
+    /// A tensor was too large: shapes are no longer true, and `finish` will fail.
+    [[nodiscard]] bool tooLarge() const { return m_tooLarge; }
 
     /// Ends the forward pass with `output`, emits the backward pass and hands out the program.
     /// Errors: a tensor beyond 2^62 bytes, a kernel beyond 2^62 FLOPs.
@@ -148,7 +152,7 @@ private:
     TensorId mathAttention(TensorId q, TensorId k, TensorId v, bool causal);
     TensorId repeatHeads(TensorId x, std::int64_t times);
     void multiply(Kernel& kernel, std::int64_t b, std::int64_t m, std::int64_t n, std::int64_t k, double products = 1);
-    /// A tensor of its own, contiguous, with no role yet: a copy of `id` if it is anything else.
+    /// The owner of the memory of `id`, if `id` is all of it, contiguous and with no role yet; otherwise a copy.
     TensorId owned(TensorId id);
 
     Program m_program;

@@ -216,6 +216,22 @@ TensorId ProgramBuilder::layerNorm(TensorId x, TensorId weight, TensorId bias, d
     return y;
 }
 
+TensorId ProgramBuilder::rmsNorm(TensorId x, TensorId weight, double epsilon) {
+    x = contiguous(x);
+    const TensorId y = tensor("_fused_rms_norm", shapeOf(x), at(x).dtype);
+    const TensorId rstd = tensor("rstd", {rowsOf(shapeOf(x))}, DType::F32);
+    emit(KernelKind::Elementwise, "_fused_rms_norm", {x, weight}, {y, rstd}).scalar = epsilon;
+    record({y}, {x, weight}, [this, x, weight, y, rstd] {
+        const TensorId dy = contiguous(gradientOf(y));
+        const TensorId dx = tensor("d_input", shapeOf(x), at(x).dtype);
+        const TensorId dw = tensor("d_weight", shapeOf(weight), at(weight).dtype);
+        emit(KernelKind::Elementwise, "_fused_rms_norm_backward", {dy, x, rstd, weight}, {dx, dw});
+        addGradient(x, dx);
+        addGradient(weight, dw);
+    });
+    return y;
+}
+
 TensorId ProgramBuilder::gelu(TensorId x) {
     const TensorId y = tensorLike("gelu", x, at(x).dtype);
     emit(KernelKind::Gelu, "gelu", {x}, {y});
