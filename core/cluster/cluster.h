@@ -78,6 +78,8 @@ struct Node {
     Transport transport = Transport::InfiniBand;
     Sourced nics;
     Sourced networkBandwidth;  ///< bytes/s per node and direction, all NICs together
+    Sourced networkLatency;    ///< seconds that a collective over nodes takes beyond NCCL's own constants; unknown: by
+                               ///< transport
     std::string notes;
     friend bool operator==(const Node&, const Node&) = default;
 };
