@@ -50,8 +50,9 @@ enum class Activity : std::uint8_t {
     HostWork,    ///< the host prepares and launches
     DataLoading,
     Synchronisation,  ///< a call that blocks the host until the device is done
+    KeepSlice,        ///< of unsharded parameters, when they are resharded to a smaller group
 };
-inline constexpr std::size_t kActivities = 20;
+inline constexpr std::size_t kActivities = 21;
 [[nodiscard]] std::string_view nameOf(Activity activity);
 [[nodiscard]] Activity activityOf(core::OpKind kind);
 /// Collective, PointToPoint, Compute, Copy or Host, from what the op does and where.
