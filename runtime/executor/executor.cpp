@@ -1,0 +1,285 @@
+#include "runtime/executor/executor.h"
+
+#include <fmt/format.h>
+#include <cassert>
+
+#include "core/graph/graph_checks.h"
+#include "runtime/device/elements.h"
+
+namespace shardscope::runtime {
+
+using core::BlockId;
+using core::OpId;
+using core::OpKind;
+using core::Result;
+
+namespace {
+
+const core::RankClass& classOfRank(const core::StepGraph& graph, const RankMap& ranks) {
+    for (const core::RankClass& rankClass : graph.classes)
+        if (rankClass.stage == ranks.stage()) return rankClass;
+    assert(false && "every stage has a class");
+    return graph.classes.front();
+}
+
+}  // namespace
+
+Executor::Executor(const core::Model& model, const core::StepGraph& graph, std::int64_t rank, Device& device,
+                   const OptimizerSettings& settings)
+    : m_model(model),
+      m_graph(graph),
+      m_rank(rank),
+      m_ranks{graph.plan.mesh, rank},
+      m_class(classOfRank(graph, m_ranks)),
+      m_device(device),
+      m_settings(settings),
+      m_activations(model, m_class, device) {
+    if (m_settings.weightDecay < 0)
+        m_settings.weightDecay = graph.plan.optimizer == core::OptimizerKind::AdamW ? 0.01 : 0;
+}
+
+Executor::~Executor() {
+    m_activations.clear();
+    for (UnitMemory& unit : m_units)
+        for (Held* held : {&unit.shard, &unit.unsharded, &unit.slice, &unit.cast, &unit.gather, &unit.reduceInput,
+                           &unit.reduceShare, &unit.shardedGradient, &unit.repeated})
+            if (held->allocated()) m_device.release(held->memory);
+    for (auto& [id, memory] : m_gradientBlocks) m_device.release(memory);
+    for (auto& [id, memory] : m_stateBlocks) m_device.release(memory);
+}
+
+Result<std::unique_ptr<Executor>> Executor::create(const core::Model& model, const core::StepGraph& graph,
+                                                   std::int64_t rank, Device& device,
+                                                   const CommunicatorSource& communicators,
+                                                   const OptimizerSettings& settings) {
+    std::unique_ptr<Executor> executor(new Executor(model, graph, rank, device, settings));
+    SHARDSCOPE_TRY(executor->prepare(communicators));
+    return executor;
+}
+
+Result<void> Executor::prepare(const CommunicatorSource& communicators) {
+    SHARDSCOPE_TRY(m_activations.checkBorders());
+    for (std::size_t i = 0; i < m_graph.streams.size(); ++i) m_device.openStream(m_graph.streams[i].name);
+
+    m_units.resize(m_graph.units.size());
+    m_placeOf.resize(m_model.parameters.size());
+    m_hasParameter.assign(m_model.parameters.size(), false);
+    const std::size_t classIndex = static_cast<std::size_t>(&m_class - m_graph.classes.data());
+    for (const core::Block& block : m_graph.blocks) {
+        if (!block.unit.valid() || block.rankClass.index() != classIndex) continue;
+        UnitMemory& unit = m_units[block.unit.index()];
+        if (unit.unit != nullptr) continue;
+        unit.unit = &m_graph.units[block.unit.index()];
+        const std::int64_t ranks = m_graph.plan.policy == core::UnitPolicy::Fsdp ? m_graph.plan.mesh.dpShard : 1;
+        unit.layout = layOut(m_model, *unit.unit, ranks, ranks == 1 ? 0 : m_ranks.shard());
+        unit.gradients.resize(unit.layout.places.size());
+        unit.added.resize(unit.layout.places.size());
+        for (std::size_t p = 0; p < unit.layout.places.size(); ++p) {
+            const std::size_t parameter = unit.layout.places[p].parameter.index();
+            m_placeOf[parameter] = {block.unit.index(), p};
+            m_hasParameter[parameter] = true;
+        }
+    }
+    SHARDSCOPE_TRY(checkModel());
+    for (std::size_t i = 0; i < m_graph.blocks.size(); ++i) {
+        const core::Block& block = m_graph.blocks[i];
+        if (block.persistent && block.rankClass.index() == classIndex) SHARDSCOPE_TRY(allocate(BlockId(i)));
+    }
+
+    std::vector<std::int64_t> everyone;
+    for (std::int64_t r = 0; r < m_graph.plan.mesh.size(); ++r) everyone.push_back(r);
+    m_world = communicators("world", everyone);
+    m_communicatorOfGroup.assign(m_graph.groups.size(), nullptr);
+    std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, Communicator*> known;
+    for (const core::Op& op : m_graph.opsOf(m_class)) {
+        if (!op.group.valid() || m_communicatorOfGroup[op.group.index()] != nullptr) continue;
+        const core::Group& group = m_graph.groups[op.group.index()];
+        const std::vector<std::int64_t> members = m_ranks.membersOf(group);
+        Communicator*& communicator = known[{group.communicator, members}];
+        if (communicator == nullptr) {
+            m_communicators.push_back(communicators(fmt::format("{}#{}", group.name, group.communicator), members));
+            communicator = m_communicators.back().get();
+        }
+        m_communicatorOfGroup[op.group.index()] = communicator;
+    }
+    return {};
+}
+
+Result<void> Executor::checkModel() const {
+    const core::DType dtype = m_graph.plan.precision.compute();
+    for (std::size_t i = m_class.layerBegin.index(); i < m_class.layerEnd.index(); ++i) {
+        const core::Layer& layer = m_model.layers[i];
+        for (const core::Tensor& tensor : m_model.programOf(layer).tensors) {
+            if (tensor.role != core::TensorRole::Parameter && tensor.role != core::TensorRole::ParameterGradient)
+                continue;
+            const core::ParameterId parameter = layer.parameters[tensor.slot];
+            if (!m_hasParameter[parameter.index()])
+                return core::fail(core::ErrorCode::Input, fmt::format("no unit of {} holds {}", m_class.name,
+                                                                      m_model.parameters[parameter.index()].name));
+            if (tensor.role == core::TensorRole::Parameter && tensor.dtype != dtype)
+                return core::fail(core::ErrorCode::Input,
+                                  fmt::format("the model computes with {} parameters, the plan gathers {}",
+                                              core::nameOf(tensor.dtype), core::nameOf(dtype)),
+                                  layer.name, "build the model for the plan's param_dtype");
+        }
+    }
+    return {};
+}
+
+Result<void> Executor::loadParameter(core::ParameterId parameter, std::span<const float> whole) {
+    if (!m_hasParameter[parameter.index()]) return {};
+    const UnitPlace where = m_placeOf[parameter.index()];
+    UnitMemory& unit = m_units[where.unit];
+    const ParameterPlace& place = unit.layout.places[where.place];
+    if (static_cast<std::int64_t>(whole.size()) != place.elements)
+        return core::fail(core::ErrorCode::Input,
+                          fmt::format("{} has {} values, expected {} ({})", m_model.parameters[parameter.index()].name,
+                                      whole.size(), place.elements, core::toString(place.shape)));
+    Held& master = unit.master();
+    const core::DType dtype = m_graph.plan.precision.original;
+    const std::int64_t share = place.padded / unit.layout.ranks;
+    std::vector<float> own(static_cast<std::size_t>(share), 0.0f);  // padding is zero (framework semantics 1.7)
+    const auto first = whole.begin() + std::min(unit.layout.rank * share, place.elements);
+    std::copy(first, first + place.own, own.begin());
+    storeFloats(flatView(master.memory, dtype, place.offset / unit.layout.ranks, share), own);
+    master.content = Held::Content::Whole;
+    master.version = unit.version;
+    return {};
+}
+
+Result<std::vector<float>> Executor::ownParameter(core::ParameterId parameter) {
+    if (!m_hasParameter[parameter.index()]) return std::vector<float>{};
+    const UnitPlace where = m_placeOf[parameter.index()];
+    UnitMemory& unit = m_units[where.unit];
+    const ParameterPlace& place = unit.layout.places[where.place];
+    return loadFloats(
+        flatView(unit.master().memory, m_graph.plan.precision.original, place.offset / unit.layout.ranks, place.own));
+}
+
+Result<std::vector<float>> Executor::ownGradient(core::ParameterId parameter) {
+    if (!m_hasParameter[parameter.index()]) return std::vector<float>{};
+    const UnitPlace where = m_placeOf[parameter.index()];
+    UnitMemory& unit = m_units[where.unit];
+    SHARDSCOPE_ASSIGN(const TensorView view, gradientForUpdate(unit, where.place));
+    return loadFloats(view);
+}
+
+Result<StepOutcome> Executor::runStep(const BatchSource& batches, const StepObserver& observer) {
+    if (!m_agreed) {
+        SHARDSCOPE_TRY(m_world->agree("the graph's hash", core::hashOf(m_graph)));
+        m_agreed = true;
+    }
+    m_batches = &batches;
+    m_batch.assign(static_cast<std::size_t>(m_graph.plan.microBatches), std::nullopt);
+    m_launched.assign(m_class.opEnd - m_class.opBegin, false);
+    m_outcome = {};
+    m_outcome.begin = m_device.now();
+    std::vector<std::pair<Event, Event>> events;
+    for (const core::HostAction& action : m_graph.actionsOf(m_class)) {
+        switch (action.kind) {
+            case core::HostActionKind::Allocate: SHARDSCOPE_TRY(allocate(action.block)); break;
+            case core::HostActionKind::Release: SHARDSCOPE_TRY(release(action.block)); break;
+            case core::HostActionKind::Mark: break;
+            case core::HostActionKind::Launch: {
+                const core::Op& op = m_graph.ops[action.op.index()];
+                if (op.kind == OpKind::OptimizerStep && observer.beforeOptimizer)
+                    SHARDSCOPE_TRY(observer.beforeOptimizer(*this));
+                const Event start = m_device.record(op.stream);
+                m_transfer = {};
+                SHARDSCOPE_TRY(launch(action.op));
+                events.emplace_back(start, m_device.record(op.stream));
+                m_outcome.times.push_back({action.op, m_transfer.arrival, m_transfer.transferStart, m_transfer.end});
+                if (observer.launched) {
+                    LiveBytes live = m_device.liveBytes();
+                    const auto workspace = static_cast<std::size_t>(core::MemoryCategory::Workspace);
+                    if (m_workspace.valid()) live[workspace] = m_device.peakBytes()[workspace];
+                    observer.launched(action.op, live);
+                }
+                break;
+            }
+        }
+    }
+    for (std::size_t i = 0; i < m_launched.size(); ++i)
+        if (!m_launched[i]) {
+            m_running = OpId(m_class.opBegin + i);
+            return refuse("was never issued");
+        }
+    SHARDSCOPE_TRY(m_device.synchronize());
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        OpTimes& times = m_outcome.times[i];
+        times.start = m_device.timeOf(events[i].first);
+        times.end = m_device.timeOf(events[i].second);
+        if (times.transferStart == 0) times.transferStart = times.start;
+    }
+    m_device.forgetEvents();
+    m_outcome.end = m_device.now();
+    return std::move(m_outcome);
+}
+
+Result<void> Executor::launch(OpId id) {
+    m_running = id;
+    const core::Op& op = m_graph.ops[id.index()];
+    if (id.index() < m_class.opBegin || id.index() >= m_class.opEnd) return refuse("belongs to another class");
+    const std::size_t own = id.index() - m_class.opBegin;
+    if (m_launched[own]) return refuse("is issued twice");
+    SHARDSCOPE_TRY(execute(op));
+    m_launched[own] = true;
+    return {};
+}
+
+Result<void> Executor::checkWaits(OpId id) const {
+    for (const core::Edge& edge : m_graph.waitsOf(id)) {
+        const std::size_t from = edge.from.index();
+        if (from < m_class.opBegin || from >= m_class.opEnd || m_launched[from - m_class.opBegin]) continue;
+        return refuse(fmt::format("waits for {} ({}), which was not issued", core::labelOf(m_graph, m_model, edge.from),
+                                  core::nameOf(edge.reason)));
+    }
+    return {};
+}
+
+Result<void> Executor::execute(const core::Op& op) {
+    UnitMemory* unit = op.unit.valid() ? &m_units[op.unit.index()] : nullptr;
+    const auto withUnit = [&](Result<void> (Executor::*run)(const core::Op&, UnitMemory&)) -> Result<void> {
+        if (unit == nullptr || unit->unit == nullptr) return refuse("names no unit of this rank");
+        return (this->*run)(op, *unit);
+    };
+    switch (op.kind) {
+        case OpKind::Compute: return compute(op);
+        case OpKind::GatherCopyIn: return withUnit(&Executor::gatherCopyIn);
+        case OpKind::AllGather: return withUnit(&Executor::allGather);
+        case OpKind::CopyOut: return withUnit(&Executor::copyOut);
+        case OpKind::KeepSlice: return withUnit(&Executor::keepSlice);
+        case OpKind::ReduceCopyIn: return withUnit(&Executor::reduceCopyIn);
+        case OpKind::PreDivide: return withUnit(&Executor::preDivide);
+        case OpKind::ReduceScatter: return withUnit(&Executor::reduceScatter);
+        case OpKind::PostDivide: return withUnit(&Executor::postDivide);
+        case OpKind::ReduceCopyOut: return withUnit(&Executor::reduceCopyOut);
+        case OpKind::Send: return send(op);
+        case OpKind::Receive: return receive(op);
+        case OpKind::AddGradient: return addGradient(op);
+        case OpKind::OptimizerStep: return optimizerStep(op);
+        case OpKind::HostWork: return checkWaits(m_running);
+        case OpKind::AllReduce: break;
+    }
+    return core::fail(core::ErrorCode::Unsupported,
+                      fmt::format("the executor does not run {} yet", core::nameOf(op.kind)));
+}
+
+Communicator* Executor::communicatorOf(const core::Op& op) const {
+    return op.group.valid() ? m_communicatorOfGroup[op.group.index()] : nullptr;
+}
+
+CallLabel Executor::labelFor(const core::Op& op, const char* operation, std::int64_t bytes) const {
+    std::string unit;
+    if (op.unit.valid()) unit = m_graph.units[op.unit.index()].name;
+    if (op.boundary.valid()) unit = m_model.layers[op.boundary.index()].name;
+    return {operation, std::move(unit), op.microBatch, bytes, op.dtype};
+}
+
+tl::unexpected<core::Error> Executor::refuse(const std::string& why) const {
+    return core::fail(core::ErrorCode::Input, fmt::format("{} {}", core::labelOf(m_graph, m_model, m_running), why),
+                      fmt::format("op {} of {}, micro-batch {}", m_running.index(), m_class.name,
+                                  m_graph.ops[m_running.index()].microBatch));
+}
+
+}  // namespace shardscope::runtime

@@ -1,0 +1,180 @@
+#pragma once
+
+// Runs the program of one rank: the host actions of its class, in exactly their order, over a Device and Communicators.
+// It has no schedule of its own. What an op needs is looked up in the memory that the actions before it made and
+// filled, so an op that is missing, out of place or done twice is refused with a sentence about the first thing that is
+// not there.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/graph/step_graph.h"
+#include "runtime/communicator/communicator.h"
+#include "runtime/device/device.h"
+#include "runtime/executor/activation_memory.h"
+#include "runtime/executor/rank_map.h"
+#include "runtime/executor/unit_memory.h"
+
+namespace shardscope::runtime {
+
+/// The data of one micro-batch of one rank, in the shapes of the model's workload.
+struct Batch {
+    std::vector<float> values;      ///< images
+    std::vector<std::int64_t> ids;  ///< token ids (models that embed)
+    std::vector<std::int64_t> labels;
+};
+using BatchSource = std::function<core::Result<Batch>(std::uint16_t microBatch)>;
+
+/// The defaults are PyTorch's (framework semantics 8.2); weight decay is 0 for SGD and Adam, 0.01 for AdamW.
+struct OptimizerSettings {
+    double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+    double weightDecay = -1;  ///< negative: the optimizer's default
+};
+
+/// When an op ran, in nanoseconds of the device's clock. `transferStart` differs from `start` for collectives and
+/// messages.
+struct OpTimes {
+    core::OpId op;
+    std::int64_t start = 0, transferStart = 0, end = 0;
+};
+
+struct StepOutcome {
+    std::vector<double> losses;  ///< by micro-batch; empty on ranks that do not compute the loss
+    std::vector<OpTimes> times;  ///< in order of issue
+    std::int64_t begin = 0, end = 0;
+};
+
+class Executor;
+
+/// Looks at a running step; any of them may be empty.
+struct StepObserver {
+    /// After an op was launched: live bytes by category; workspace is the most that the op had at once.
+    std::function<void(core::OpId, const LiveBytes&)> launched;
+    std::function<core::Result<void>(Executor&)> beforeOptimizer;
+};
+
+class Executor {
+public:
+    using CommunicatorSource =
+        std::function<std::unique_ptr<Communicator>(const std::string& name, const std::vector<std::int64_t>& members)>;
+
+    /// Allocates what is there before the step. Model, graph and device must outlive it. Errors: a layout or dtype that
+    /// the kernels could not read, no memory.
+    static core::Result<std::unique_ptr<Executor>> create(const core::Model& model, const core::StepGraph& graph,
+                                                          std::int64_t rank, Device& device,
+                                                          const CommunicatorSource& communicators,
+                                                          const OptimizerSettings& settings = {});
+    ~Executor();
+    Executor(const Executor&) = delete;
+    Executor& operator=(const Executor&) = delete;
+
+    /// Keeps this rank's part of a whole parameter; ignored by ranks without it.
+    core::Result<void> loadParameter(core::ParameterId parameter, std::span<const float> whole);
+
+    core::Result<StepOutcome> runStep(const BatchSource& batches, const StepObserver& observer = {});
+
+    [[nodiscard]] const core::RankClass& rankClass() const { return m_class; }
+    [[nodiscard]] const std::vector<UnitMemory>& units() const { return m_units; }
+    /// What this rank owns of a parameter (row-major, no padding; empty if nothing), and its reduced gradient, which
+    /// exists between its reduction and the end of the step.
+    [[nodiscard]] core::Result<std::vector<float>> ownParameter(core::ParameterId parameter);
+    [[nodiscard]] core::Result<std::vector<float>> ownGradient(core::ParameterId parameter);
+
+private:
+    struct UnitPlace {
+        std::size_t unit = 0, place = 0;
+    };
+    Executor(const core::Model& model, const core::StepGraph& graph, std::int64_t rank, Device& device,
+             const OptimizerSettings& settings);
+
+    core::Result<void> prepare(const CommunicatorSource& communicators);
+    core::Result<void> checkModel() const;
+
+    // executor_blocks.cpp
+    core::Result<void> allocate(core::BlockId id);
+    core::Result<void> release(core::BlockId id);
+    core::Result<void> allocateOfUnit(core::BlockId id, UnitMemory& unit);
+    core::Result<void> allocateGradients(core::BlockId id, UnitMemory& unit);
+    core::Result<void> allocateRepeated(core::BlockId id, UnitMemory& unit);
+    core::Result<void> allocateMoments(core::BlockId id);
+    [[nodiscard]] core::DType gradientType() const;
+    [[nodiscard]] bool isRepeated(const core::Block& block) const;
+    /// What a block of a unit is for, and the bytes that this rank needs there.
+    [[nodiscard]] Held* heldFor(const core::Block& block, UnitMemory& unit, std::int64_t& bytes) const;
+    /// Places of the unit whose gradient that op makes, and that have memory for one already or not.
+    [[nodiscard]] std::vector<std::size_t> gradientsMadeBy(core::OpId op, const UnitMemory& unit, bool already) const;
+    [[nodiscard]] tl::unexpected<core::Error> refuseBlock(core::BlockId id, const std::string& why) const;
+
+    // executor_compute.cpp
+    core::Result<void> compute(const core::Op& op);
+    core::Result<void> runKernel(const core::Op& op, std::uint32_t index, bool& waitsChecked);
+    core::Result<TensorView> operand(const core::Op& op, core::TensorId tensor, bool written);
+    core::Result<TensorView> parameterOperand(const core::Op& op, const core::Tensor& tensor);
+    core::Result<TensorView> gradientOperand(const core::Op& op, const core::Tensor& tensor);
+    core::Result<void> fillFromOutside(const core::Op& op, const core::StorageRef& storage,
+                                       ActivationMemory::Piece& piece);
+    core::Result<void> noteLoss(const core::Op& op, const TensorView& loss);
+
+    // executor_units.cpp
+    core::Result<void> gatherCopyIn(const core::Op& op, UnitMemory& unit);
+    core::Result<void> allGather(const core::Op& op, UnitMemory& unit);
+    core::Result<void> copyOut(const core::Op& op, UnitMemory& unit);
+    core::Result<void> keepSlice(const core::Op& op, UnitMemory& unit);
+    core::Result<void> reduceCopyIn(const core::Op& op, UnitMemory& unit);
+    core::Result<void> preDivide(const core::Op& op, UnitMemory& unit);
+    core::Result<void> reduceScatter(const core::Op& op, UnitMemory& unit);
+    core::Result<void> postDivide(const core::Op& op, UnitMemory& unit);
+    core::Result<void> reduceCopyOut(const core::Op& op, UnitMemory& unit);
+    core::Result<void> optimizerStep(const core::Op& op);
+    /// The reduced gradient of what this rank owns of a place.
+    core::Result<TensorView> gradientForUpdate(UnitMemory& unit, std::size_t place) const;
+
+    // executor_messages.cpp
+    core::Result<void> send(const core::Op& op);
+    core::Result<void> receive(const core::Op& op);
+    core::Result<void> addGradient(const core::Op& op);
+    core::Result<void> sendGradient(const core::Op& op);
+    core::Result<void> receiveGradient(const core::Op& op);
+    [[nodiscard]] static std::int64_t peerOf(const Communicator& pair);
+    core::Result<TensorView> messageOperand(const core::Op& op, bool written);
+
+    core::Result<void> launch(core::OpId id);
+    core::Result<void> checkWaits(core::OpId id) const;
+    core::Result<void> execute(const core::Op& op);
+    [[nodiscard]] Communicator* communicatorOf(const core::Op& op) const;
+    [[nodiscard]] CallLabel labelFor(const core::Op& op, const char* operation, std::int64_t bytes) const;
+    [[nodiscard]] tl::unexpected<core::Error> refuse(const std::string& why) const;
+
+    const core::Model& m_model;
+    const core::StepGraph& m_graph;
+    std::int64_t m_rank;
+    RankMap m_ranks;
+    const core::RankClass& m_class;
+    Device& m_device;
+    OptimizerSettings m_settings;
+    ActivationMemory m_activations;
+    std::vector<UnitMemory> m_units;   ///< by UnitId; those of other classes stay empty
+    std::vector<UnitPlace> m_placeOf;  ///< by ParameterId
+    std::vector<bool> m_hasParameter;  ///< by ParameterId
+    std::map<core::BlockId, Memory> m_gradientBlocks, m_stateBlocks;
+    std::vector<std::unique_ptr<Communicator>> m_communicators;  ///< distinct member sets
+    std::vector<Communicator*> m_communicatorOfGroup;            ///< by GroupId; null for groups of other classes
+    std::unique_ptr<Communicator> m_world;
+    bool m_agreed = false;
+    std::int64_t m_optimizerSteps = 0;
+
+    // One step.
+    const BatchSource* m_batches = nullptr;
+    std::vector<std::optional<Batch>> m_batch;  ///< by micro-batch
+    std::vector<bool> m_launched;               ///< by op of the class
+    core::OpId m_running;
+    core::BlockId m_workspace;  ///< allocated, not released
+    Transfer m_transfer;
+    StepOutcome m_outcome;
+};
+
+}  // namespace shardscope::runtime

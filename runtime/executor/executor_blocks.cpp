@@ -1,0 +1,231 @@
+// Memory: what every block of the graph is for. The executor works out the bytes from what it will keep there, and
+// refuses a block of another size.
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cassert>
+
+#include "runtime/executor/executor.h"
+
+namespace shardscope::runtime {
+
+using core::BlockId;
+using core::MemoryCategory;
+using core::OpKind;
+using core::Result;
+
+tl::unexpected<core::Error> Executor::refuseBlock(BlockId id, const std::string& why) const {
+    const core::Block& block = m_graph.blocks[id.index()];
+    std::string what(core::nameOf(block.category));
+    if (block.unit.valid()) what += " of " + m_graph.units[block.unit.index()].name;
+    return core::fail(core::ErrorCode::Input, fmt::format("{}: {}", what, why),
+                      fmt::format("block {} of {}", id.index(), m_class.name));
+}
+
+// Memory of a unit inside an op: the cast of its shard before a gather, or a second contribution to its gradients.
+bool Executor::isRepeated(const core::Block& block) const {
+    return block.category == MemoryCategory::Workspace && block.unit.valid() && block.firstUse.valid() &&
+           m_graph.ops[block.firstUse.index()].kind == OpKind::Compute;
+}
+
+Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t& bytes) const {
+    const core::Precision& precision = m_graph.plan.precision;
+    const UnitLayout& layout = unit.layout;
+    const std::int64_t original = core::sizeOf(precision.original), compute = core::sizeOf(precision.compute());
+    const std::int64_t reduced = core::sizeOf(precision.reduction());
+    const OpKind maker = block.firstUse.valid() ? m_graph.ops[block.firstUse.index()].kind : OpKind::HostWork;
+    switch (block.category) {
+        case MemoryCategory::ShardedParameters: bytes = original * layout.share(); return &unit.shard;
+        case MemoryCategory::UnshardedParameters:
+            if (maker == OpKind::KeepSlice) {
+                bytes = block.bytes.value;
+                return &unit.slice;
+            }
+            bytes = compute * layout.padded;
+            return &unit.unsharded;
+        case MemoryCategory::GatherBuffers: bytes = compute * layout.padded; return &unit.gather;
+        case MemoryCategory::ReduceBuffers:
+            if (maker == OpKind::ReduceCopyIn) {
+                bytes = reduced * layout.padded;
+                return &unit.reduceInput;
+            }
+            bytes = reduced * layout.share();
+            return &unit.reduceShare;
+        case MemoryCategory::ShardedGradients: bytes = original * layout.share(); return &unit.shardedGradient;
+        case MemoryCategory::OptimizerState:
+        case MemoryCategory::UnshardedGradients:
+        case MemoryCategory::Activations:
+        case MemoryCategory::Context: break;
+        case MemoryCategory::Workspace:
+            if (maker != OpKind::GatherCopyIn) return nullptr;
+            bytes = compute * layout.share();
+            return &unit.cast;
+    }
+    return nullptr;
+}
+
+Result<void> Executor::allocate(BlockId id) {
+    const core::Block& block = m_graph.blocks[id.index()];
+    if (block.category == MemoryCategory::Context) return {};  // what the driver of a real device takes
+    if (block.category == MemoryCategory::Workspace && !block.unit.valid()) {
+        if (m_workspace.valid()) return refuseBlock(id, "the workspace of the op before is not released");
+        m_workspace = id;
+        return {};
+    }
+    if (block.category == MemoryCategory::OptimizerState) return allocateMoments(id);
+    if (!block.unit.valid()) return m_activations.allocate(m_graph, id);
+    UnitMemory& unit = m_units[block.unit.index()];
+    if (block.category == MemoryCategory::UnshardedGradients) return allocateGradients(id, unit);
+    if (isRepeated(block)) return allocateRepeated(id, unit);
+    return allocateOfUnit(id, unit);
+}
+
+Result<void> Executor::allocateOfUnit(BlockId id, UnitMemory& unit) {
+    const core::Block& block = m_graph.blocks[id.index()];
+    std::int64_t bytes = 0;
+    Held* held = heldFor(block, unit, bytes);
+    if (held == nullptr) return refuseBlock(id, "the executor does not know what it is for");
+    if (held->allocated()) return refuseBlock(id, "is allocated while the one before is still there");
+    if (bytes != block.bytes.value)
+        return refuseBlock(id, fmt::format("the block has {} bytes, {} are needed", block.bytes.value, bytes));
+    SHARDSCOPE_ASSIGN(const Memory memory, m_device.allocate(block.category, bytes, block.pool));
+    *held = {};
+    held->block = id;
+    held->memory = memory;
+    return {};
+}
+
+Result<void> Executor::allocateMoments(BlockId id) {
+    const core::Block& block = m_graph.blocks[id.index()];
+    const core::DType dtype = m_graph.plan.precision.original;
+    std::vector<UnitMemory*> units;
+    std::int64_t elements = 0;
+    for (UnitMemory& unit : m_units) {
+        if (unit.unit == nullptr || (block.unit.valid() && &unit != &m_units[block.unit.index()])) continue;
+        if (unit.moments != nullptr) return refuseBlock(id, "is allocated twice");
+        units.push_back(&unit);
+        elements += 2 * unit.layout.ownElements();
+    }
+    const std::int64_t bytes = elements * core::sizeOf(dtype);
+    // Ranks own different amounts of optimizer state, of which the graph states the largest.
+    if (bytes > block.bytes.value)
+        return refuseBlock(id, fmt::format("the block has {} bytes, {} are needed", block.bytes.value, bytes));
+    SHARDSCOPE_ASSIGN(const Memory memory, m_device.allocate(block.category, bytes, block.pool));
+    SHARDSCOPE_TRY(m_device.fill(0, flatView(memory, dtype, 0, elements), 0));
+    m_stateBlocks[id] = memory;
+    std::byte* next = memory.data;
+    for (UnitMemory* unit : units) {
+        unit->momentsBlock = id;
+        unit->moments = next;
+        next += 2 * unit->layout.ownElements() * core::sizeOf(dtype);
+    }
+    return {};
+}
+
+std::vector<std::size_t> Executor::gradientsMadeBy(core::OpId id, const UnitMemory& unit, bool already) const {
+    std::vector<std::size_t> places;
+    const core::Op& op = m_graph.ops[id.index()];
+    if (op.kind != OpKind::Compute || !op.kernels.layer.valid()) return places;
+    const core::Layer& layer = m_model.layers[op.kernels.layer.index()];
+    const core::Program& program = m_model.programOf(layer);
+    const auto& kernels = op.kernels.backward ? program.backward : program.forward;
+    for (std::uint32_t k = op.kernels.first; k < op.kernels.first + op.kernels.count && k < kernels.size(); ++k)
+        for (const core::TensorId output : kernels[k].outputs) {
+            const core::Tensor& tensor = program.tensor(output);
+            if (tensor.role != core::TensorRole::ParameterGradient) continue;
+            const core::ParameterId parameter = layer.parameters[tensor.slot];
+            if (!m_hasParameter[parameter.index()]) continue;
+            const UnitPlace where = m_placeOf[parameter.index()];
+            if (&m_units[where.unit] != &unit || (unit.gradients[where.place].data != nullptr) != already) continue;
+            if (std::find(places.begin(), places.end(), where.place) == places.end()) places.push_back(where.place);
+        }
+    return places;
+}
+
+Result<void> Executor::allocateGradients(BlockId id, UnitMemory& unit) {
+    const core::Block& block = m_graph.blocks[id.index()];
+    std::vector<std::size_t> places;
+    if (block.firstUse.valid()) places = gradientsMadeBy(block.firstUse, unit, false);
+    const core::DType dtype = gradientType();
+    std::int64_t bytes = 0;
+    for (const std::size_t place : places) bytes += unit.layout.places[place].elements * core::sizeOf(dtype);
+    if (bytes != block.bytes.value)
+        return refuseBlock(
+            id, fmt::format("the block has {} bytes, the gradients made there need {}", block.bytes.value, bytes));
+    SHARDSCOPE_ASSIGN(const Memory memory, m_device.allocate(block.category, bytes, block.pool));
+    m_gradientBlocks[id] = memory;
+    std::int64_t offset = 0;
+    for (const std::size_t place : places) {
+        unit.gradients[place] = {id, memory.data + offset, false};
+        offset += unit.layout.places[place].elements * core::sizeOf(dtype);
+    }
+    return {};
+}
+
+Result<void> Executor::allocateRepeated(BlockId id, UnitMemory& unit) {
+    const core::Block& block = m_graph.blocks[id.index()];
+    if (unit.repeated.allocated()) return refuseBlock(id, "is allocated while the one before is still there");
+    const std::vector<std::size_t> places = gradientsMadeBy(block.firstUse, unit, true);
+    const core::DType dtype = gradientType();
+    std::int64_t bytes = 0;
+    for (const std::size_t place : places) bytes += unit.layout.places[place].elements * core::sizeOf(dtype);
+    if (bytes != block.bytes.value)
+        return refuseBlock(id, fmt::format("the block has {} bytes, the gradients made again there need {}",
+                                           block.bytes.value, bytes));
+    SHARDSCOPE_ASSIGN(unit.repeated.memory, m_device.allocate(block.category, bytes, block.pool));
+    unit.repeated.block = id;
+    std::byte* next = unit.repeated.memory.data;
+    for (const std::size_t place : places) {
+        unit.added[place] = {id, next, false};
+        next += unit.layout.places[place].elements * core::sizeOf(dtype);
+    }
+    return {};
+}
+
+core::DType Executor::gradientType() const {
+    const core::Precision& precision = m_graph.plan.precision;
+    // A narrower reduce dtype is what autograd already produces (framework semantics 1.10).
+    return core::sizeOf(precision.reduction()) < core::sizeOf(precision.compute()) ? precision.reduction()
+                                                                                   : precision.compute();
+}
+
+Result<void> Executor::release(BlockId id) {
+    const core::Block& block = m_graph.blocks[id.index()];
+    if (block.category == MemoryCategory::Context) return {};
+    if (block.category == MemoryCategory::Workspace && !block.unit.valid()) {
+        if (m_workspace != id) return refuseBlock(id, "is released but not allocated");
+        m_workspace = {};
+        return {};
+    }
+    if (block.category == MemoryCategory::OptimizerState) {
+        const auto found = m_stateBlocks.find(id);
+        if (found == m_stateBlocks.end()) return refuseBlock(id, "is released but not allocated");
+        for (UnitMemory& unit : m_units)
+            if (unit.momentsBlock == id) unit.moments = nullptr;
+        m_device.release(found->second);
+        m_stateBlocks.erase(found);
+        return {};
+    }
+    if (!block.unit.valid()) return m_activations.release(id);
+    UnitMemory& unit = m_units[block.unit.index()];
+    if (block.category == MemoryCategory::UnshardedGradients) {
+        const auto found = m_gradientBlocks.find(id);
+        if (found == m_gradientBlocks.end()) return refuseBlock(id, "is released but not allocated");
+        for (GradientPlace& gradient : unit.gradients)
+            if (gradient.block == id) gradient = {};
+        m_device.release(found->second);
+        m_gradientBlocks.erase(found);
+        return {};
+    }
+    std::int64_t bytes = 0;
+    Held* held = isRepeated(block) ? &unit.repeated : heldFor(block, unit, bytes);
+    if (held == &unit.repeated)
+        for (GradientPlace& added : unit.added) added = {};
+    if (held == nullptr || held->block != id || !held->allocated())
+        return refuseBlock(id, "is released but not allocated");
+    m_device.release(held->memory);
+    *held = {};
+    return {};
+}
+
+}  // namespace shardscope::runtime

@@ -1,0 +1,184 @@
+// Compute ops: kernels with their operands looked up in what is in memory now.
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cassert>
+
+#include "runtime/device/elements.h"
+#include "runtime/executor/executor.h"
+
+namespace shardscope::runtime {
+
+using core::Result;
+using core::TensorRole;
+
+Result<void> Executor::compute(const core::Op& op) {
+    if (!op.kernels.layer.valid()) return refuse("names no layer");
+    if (op.kernels.layer < m_class.layerBegin || !(op.kernels.layer < m_class.layerEnd))
+        return refuse("is a layer of another stage");
+    const core::Program& program = m_model.programOf(m_model.layers[op.kernels.layer.index()]);
+    const auto& kernels = op.kernels.backward ? program.backward : program.forward;
+    if (op.kernels.first + op.kernels.count > kernels.size())
+        return refuse("names kernels that the layer does not have");
+
+    // The last kernel of this op that touches a storage: what is made inside the op is freed there.
+    std::map<core::StorageRef, std::uint32_t> lastTouch;
+    const std::uint32_t end = op.kernels.first + op.kernels.count;
+    for (std::uint32_t k = op.kernels.first; k < end; ++k)
+        for (const auto* operands : {&kernels[k].inputs, &kernels[k].outputs})
+            for (const core::TensorId tensor : *operands)
+                lastTouch[m_activations.locate(op.kernels.layer, tensor).storage] = k;
+    const auto slot = static_cast<std::size_t>(core::MemoryCategory::Workspace);
+    const std::int64_t before = m_device.liveBytes()[slot];
+    m_device.resetPeak(core::MemoryCategory::Workspace);
+    bool waitsChecked = false;
+    for (std::uint32_t k = op.kernels.first; k < end; ++k) {
+        SHARDSCOPE_TRY(runKernel(op, k, waitsChecked));
+        for (const auto& [storage, last] : lastTouch)
+            if (last == k) m_activations.releaseWorkspace(storage, op.microBatch);
+    }
+    const std::int64_t used = m_device.peakBytes()[slot] - before;
+    const std::int64_t granted = m_workspace.valid() ? m_graph.blocks[m_workspace.index()].bytes.value : 0;
+    if (used != granted) return refuse(fmt::format("used {} bytes of workspace, its block has {}", used, granted));
+    return {};
+}
+
+Result<void> Executor::runKernel(const core::Op& op, std::uint32_t index, bool& waitsChecked) {
+    const core::Program& program = m_model.programOf(m_model.layers[op.kernels.layer.index()]);
+    const core::Kernel& kernel = (op.kernels.backward ? program.backward : program.forward)[index];
+    std::vector<TensorView> inputs, outputs;
+    for (const core::TensorId tensor : kernel.inputs) {
+        SHARDSCOPE_ASSIGN(TensorView view, operand(op, tensor, false));
+        inputs.push_back(std::move(view));
+    }
+    for (const core::TensorId tensor : kernel.outputs) {
+        SHARDSCOPE_ASSIGN(TensorView view, operand(op, tensor, true));
+        outputs.push_back(std::move(view));
+    }
+    // Operands first: their absence says more than the edge that was broken.
+    if (!waitsChecked) SHARDSCOPE_TRY(checkWaits(m_running));
+    waitsChecked = true;
+    SHARDSCOPE_TRY(m_device.launch(op.stream, {kernel, inputs, outputs}));
+    for (std::size_t i = 0; i < kernel.outputs.size(); ++i) {
+        const core::Tensor& tensor = program.tensor(kernel.outputs[i]);
+        if (tensor.role == TensorRole::ParameterGradient) {
+            const UnitPlace where = m_placeOf[m_model.layers[op.kernels.layer.index()].parameters[tensor.slot].index()];
+            UnitMemory& unit = m_units[where.unit];
+            GradientPlace& added = unit.added[where.place];
+            (added.data != nullptr ? added : unit.gradients[where.place]).filled = true;
+            continue;
+        }
+        const LocatedTensor at = m_activations.locate(op.kernels.layer, kernel.outputs[i]);
+        if (ActivationMemory::Piece* piece = m_activations.find(at.storage, op.microBatch)) piece->filled = true;
+        const bool isLoss = m_model.layers[op.kernels.layer.index()].kind == core::LayerKind::Loss;
+        if (isLoss && tensor.role == TensorRole::Output && !op.kernels.backward)
+            SHARDSCOPE_TRY(noteLoss(op, outputs[i]));
+    }
+    return {};
+}
+
+Result<TensorView> Executor::operand(const core::Op& op, core::TensorId id, bool written) {
+    const core::Tensor& tensor = m_model.programOf(m_model.layers[op.kernels.layer.index()]).tensor(id);
+    if (tensor.role == TensorRole::Parameter) return parameterOperand(op, tensor);
+    if (tensor.role == TensorRole::ParameterGradient) return gradientOperand(op, tensor);
+    const LocatedTensor at = m_activations.locate(op.kernels.layer, id);
+    const core::Tensor& owner = m_activations.tensorOf(at.storage);
+    if (owner.role == TensorRole::Parameter) return parameterOperand(op, owner);
+    ActivationMemory::Piece* piece = m_activations.find(at.storage, op.microBatch);
+    const bool comesFromOutside =
+        owner.role == TensorRole::Batch || (owner.role == TensorRole::OutputGradient &&
+                                            m_model.layers[at.storage.layer.index()].kind == core::LayerKind::Loss);
+    if (piece == nullptr) {
+        if (!written && !comesFromOutside)
+            return refuse(fmt::format("needs {}, which is not in memory", m_activations.describe(at.storage)));
+        SHARDSCOPE_ASSIGN(piece, m_activations.allocateWorkspace(at.storage, op.microBatch, op.stream));
+    }
+    if (!written && !piece->filled) {
+        if (!comesFromOutside)
+            return refuse(fmt::format("needs {}, which was not computed", m_activations.describe(at.storage)));
+        SHARDSCOPE_TRY(fillFromOutside(op, at.storage, *piece));
+    }
+    return m_activations.view(op.kernels.layer, id, at, *piece);
+}
+
+Result<TensorView> Executor::parameterOperand(const core::Op& op, const core::Tensor& tensor) {
+    const core::ParameterId parameter = m_model.layers[op.kernels.layer.index()].parameters[tensor.slot];
+    const UnitPlace where = m_placeOf[parameter.index()];
+    const UnitMemory& unit = m_units[where.unit];
+    const std::string& name = m_model.parameters[parameter.index()].name;
+    if (!unit.unsharded.allocated())
+        return refuse(fmt::format("reads {} while unit {} is not unsharded", name, unit.unit->name));
+    if (unit.unsharded.content != Held::Content::Whole)
+        return refuse(fmt::format("reads {} before unit {} was copied out", name, unit.unit->name));
+    if (unit.unsharded.version != unit.version)
+        return refuse(fmt::format("reads {} as it was before the optimizer step", name));
+    TensorView view = flatView(unit.unsharded.memory, tensor.dtype, unit.layout.places[where.place].offset,
+                               unit.layout.places[where.place].elements);
+    view.shape = tensor.shape;
+    view.strides = tensor.strides;
+    return view;
+}
+
+Result<TensorView> Executor::gradientOperand(const core::Op& op, const core::Tensor& tensor) {
+    const core::ParameterId parameter = m_model.layers[op.kernels.layer.index()].parameters[tensor.slot];
+    const UnitPlace where = m_placeOf[parameter.index()];
+    const GradientPlace& gradient = m_units[where.unit].gradients[where.place];
+    const std::string& name = m_model.parameters[parameter.index()].name;
+    if (gradient.data == nullptr) return refuse(fmt::format("has no memory for the gradient of {}", name));
+    // A second contribution (another micro-batch, or a tied parameter's other use) is computed apart, an op adds it.
+    const GradientPlace& added = m_units[where.unit].added[where.place];
+    if (gradient.filled && added.data == nullptr)
+        return refuse(fmt::format("would overwrite the gradient of {}", name));
+    if (added.filled) return refuse(fmt::format("would overwrite a contribution to the gradient of {}", name));
+    return TensorView{added.data != nullptr ? added.data : gradient.data, gradientType(), tensor.shape, tensor.strides};
+}
+
+Result<void> Executor::fillFromOutside(const core::Op& op, const core::StorageRef& storage,
+                                       ActivationMemory::Piece& piece) {
+    const core::Tensor& tensor = m_activations.tensorOf(storage);
+    const TensorView view{piece.data, tensor.dtype, tensor.shape, {}};
+    if (tensor.role == TensorRole::OutputGradient) {
+        // The step's objective is the mean over micro-batches of their mean losses.
+        SHARDSCOPE_TRY(m_device.fill(op.stream, view, 1.0 / static_cast<double>(m_graph.plan.microBatches)));
+        piece.filled = true;
+        return {};
+    }
+    if (op.microBatch >= m_batch.size()) return refuse("is of a micro-batch that the plan does not have");
+    std::optional<Batch>& batch = m_batch[op.microBatch];
+    if (!batch) {
+        SHARDSCOPE_ASSIGN(batch, (*m_batches)(op.microBatch));
+    }
+    const bool labels = tensor.slot == 1;
+    const auto expect = [&](std::size_t found) -> Result<void> {
+        if (static_cast<std::int64_t>(found) == view.elements()) return {};
+        return core::fail(core::ErrorCode::Input,
+                          fmt::format("a micro-batch has {} {}, expected {}", found, labels ? "labels" : "input values",
+                                      core::toString(tensor.shape)));
+    };
+    if (labels || tensor.dtype == core::DType::I64) {
+        const std::vector<std::int64_t>& values = labels ? batch->labels : batch->ids;
+        SHARDSCOPE_TRY(expect(values.size()));
+        if (tensor.dtype != core::DType::I64) return refuse("needs labels of another dtype than int64");
+        SHARDSCOPE_TRY(m_device.upload(op.stream, std::as_bytes(std::span(values)), view));
+    } else {
+        SHARDSCOPE_TRY(expect(batch->values.size()));
+        std::vector<std::byte> converted(static_cast<std::size_t>(view.bytes()));
+        storeFloats({converted.data(), view.dtype, view.shape, {}}, batch->values);
+        SHARDSCOPE_TRY(m_device.upload(op.stream, converted, view));
+    }
+    piece.filled = true;
+    return {};
+}
+
+Result<void> Executor::noteLoss(const core::Op& op, const TensorView& loss) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(loss.bytes()));
+    TensorView flat = loss;
+    flat.strides.clear();
+    SHARDSCOPE_TRY(m_device.download(op.stream, flat, bytes));
+    SHARDSCOPE_TRY(m_device.synchronize());
+    flat.data = bytes.data();
+    m_outcome.losses.push_back(loadFloats(flat).at(0));
+    return {};
+}
+
+}  // namespace shardscope::runtime

@@ -1,0 +1,277 @@
+// What surrounds the compute of a unit: gather, reduce, update (framework semantics 1.4 to 1.10).
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cassert>
+
+#include "runtime/executor/executor.h"
+
+namespace shardscope::runtime {
+
+using core::Result;
+using Content = Held::Content;
+
+Result<void> Executor::gatherCopyIn(const core::Op& op, UnitMemory& unit) {
+    const core::Precision& precision = m_graph.plan.precision;
+    if (!unit.gather.allocated()) return refuse("has no gather buffer");
+    if (unit.gather.content != Content::Nothing) return refuse("finds the gather buffer in use");
+    if (unit.shard.content != Content::Whole) return refuse("finds no parameters in the shard");
+    // After forward an int reshard has left the own slice for the group that gathers in backward.
+    const bool fromSlice = unit.slice.allocated();
+    const std::int64_t parts = fromSlice ? unit.slice.parts : unit.layout.ranks;
+    if (fromSlice && unit.slice.content != Content::Whole) return refuse("finds no kept slice");
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    const std::int64_t share = unit.layout.padded / parts;
+    const std::int64_t position = fromSlice ? m_ranks.shard() % parts : unit.layout.rank;
+    const TensorView slot = flatView(unit.gather.memory, precision.compute(), position * share, share);
+    if (fromSlice) {
+        SHARDSCOPE_TRY(m_device.copy(op.stream, flatView(unit.slice.memory, precision.compute(), 0, share), slot));
+        unit.gather.version = unit.slice.version;
+    } else {
+        TensorView source = flatView(unit.shard.memory, precision.original, 0, share);
+        if (unit.cast.allocated()) {
+            const TensorView cast = flatView(unit.cast.memory, precision.compute(), 0, share);
+            SHARDSCOPE_TRY(m_device.copy(op.stream, source, cast));
+            unit.cast.content = Content::Whole;
+            source = cast;
+        }
+        SHARDSCOPE_TRY(m_device.copy(op.stream, source, slot));
+        unit.gather.version = unit.version;
+    }
+    unit.gather.parts = parts;
+    unit.gather.content = Content::Own;
+    return {};
+}
+
+Result<void> Executor::allGather(const core::Op& op, UnitMemory& unit) {
+    if (!unit.gather.allocated()) return refuse("has no gather buffer");
+    if (unit.gather.content != Content::Own)
+        return refuse(unit.gather.content == Content::Nothing ? "comes before its copy-in"
+                                                              : "finds the buffer gathered already");
+    Communicator* communicator = communicatorOf(op);
+    if (communicator == nullptr) return refuse("has no group");
+    if (communicator->size() != unit.gather.parts)
+        return refuse(
+            fmt::format("runs over {} ranks, the buffer has {} parts", communicator->size(), unit.gather.parts));
+    const std::int64_t bytes = unit.layout.padded * core::sizeOf(m_graph.plan.precision.compute());
+    if (op.bytes.value != bytes) return refuse(fmt::format("moves {} bytes, the buffer has {}", op.bytes.value, bytes));
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    SHARDSCOPE_TRY(m_device.synchronize());
+    SHARDSCOPE_ASSIGN(m_transfer, communicator->allGather(labelFor(op, "all-gather", bytes),
+                                                          {unit.gather.memory.data, static_cast<std::size_t>(bytes)}));
+    unit.gather.content = Content::Whole;
+    return {};
+}
+
+Result<void> Executor::copyOut(const core::Op& op, UnitMemory& unit) {
+    const core::Precision& precision = m_graph.plan.precision;
+    if (!unit.unsharded.allocated()) return refuse("has no memory for the whole parameters");
+    if (unit.unsharded.content == Content::Whole && unit.unsharded.version == unit.version)
+        return refuse("finds the parameters there already");
+    if (unit.layout.ranks == 1) {
+        if (unit.shard.content != Content::Whole) return refuse("finds no parameters in the shard");
+        SHARDSCOPE_TRY(checkWaits(m_running));
+        const std::int64_t n = unit.layout.padded;
+        SHARDSCOPE_TRY(m_device.copy(op.stream, flatView(unit.shard.memory, precision.original, 0, n),
+                                     flatView(unit.unsharded.memory, precision.compute(), 0, n)));
+        unit.unsharded.version = unit.version;
+        unit.unsharded.content = Content::Whole;
+        return {};
+    }
+    if (!unit.gather.allocated()) return refuse("has no gather buffer");
+    if (unit.gather.content != Content::Whole) return refuse("comes before its all-gather");
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    const std::int64_t parts = unit.gather.parts, share = unit.layout.padded / parts;
+    for (const ParameterPlace& place : unit.layout.places)
+        for (std::int64_t part = 0; part < parts; ++part) {
+            const std::int64_t piece = place.padded / parts;
+            SHARDSCOPE_TRY(m_device.copy(
+                op.stream,
+                flatView(unit.gather.memory, precision.compute(), part * share + place.offset / parts, piece),
+                flatView(unit.unsharded.memory, precision.compute(), place.offset + part * piece, piece)));
+        }
+    unit.unsharded.version = unit.gather.version;
+    unit.unsharded.content = Content::Whole;
+    return {};
+}
+
+Result<void> Executor::keepSlice(const core::Op& op, UnitMemory& unit) {
+    if (!unit.slice.allocated()) return refuse("has no memory for the slice");
+    if (unit.unsharded.content != Content::Whole) return refuse("finds no whole parameters");
+    const core::DType dtype = m_graph.plan.precision.compute();
+    const std::int64_t share = unit.slice.memory.bytes / core::sizeOf(dtype);
+    if (share <= 0 || unit.layout.padded % share != 0) return refuse("keeps a slice that does not divide the unit");
+    const std::int64_t parts = unit.layout.padded / share, position = m_ranks.shard() % parts;
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    for (const ParameterPlace& place : unit.layout.places) {
+        const std::int64_t piece = place.padded / parts;
+        SHARDSCOPE_TRY(m_device.copy(op.stream,
+                                     flatView(unit.unsharded.memory, dtype, place.offset + position * piece, piece),
+                                     flatView(unit.slice.memory, dtype, place.offset / parts, piece)));
+    }
+    unit.slice.parts = parts;
+    unit.slice.version = unit.unsharded.version;
+    unit.slice.content = Content::Whole;
+    return {};
+}
+
+Result<void> Executor::reduceCopyIn(const core::Op& op, UnitMemory& unit) {
+    const core::DType reduced = m_graph.plan.precision.reduction();
+    if (!unit.reduceInput.allocated()) return refuse("has no buffer");
+    if (unit.reduceInput.content != Content::Nothing) return refuse("finds its buffer in use");
+    for (std::size_t p = 0; p < unit.layout.places.size(); ++p)
+        if (unit.added[p].data != nullptr)
+            return refuse("comes before a contribution was added");
+        else if (!unit.gradients[p].filled)
+            return refuse("finds no gradient of " + m_model.parameters[unit.layout.places[p].parameter.index()].name);
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    const std::int64_t ranks = unit.layout.ranks, share = unit.layout.share();
+    for (std::size_t p = 0; p < unit.layout.places.size(); ++p) {
+        const ParameterPlace& place = unit.layout.places[p];
+        const std::int64_t piece = place.padded / ranks;
+        for (std::int64_t r = 0; r < ranks; ++r) {
+            const std::int64_t begin = std::min(r * piece, place.elements),
+                               end = std::min(begin + piece, place.elements);
+            const std::int64_t target = r * share + place.offset / ranks;
+            const TensorView from{
+                unit.gradients[p].data + begin * core::sizeOf(gradientType()), gradientType(), {end - begin}, {}};
+            SHARDSCOPE_TRY(
+                m_device.copy(op.stream, from, flatView(unit.reduceInput.memory, reduced, target, end - begin)));
+            SHARDSCOPE_TRY(m_device.fill(
+                op.stream, flatView(unit.reduceInput.memory, reduced, target + end - begin, piece - (end - begin)), 0));
+        }
+        unit.gradients[p].filled = false;
+    }
+    unit.reduceInput.content = Content::Whole;
+    return {};
+}
+
+Result<void> Executor::preDivide(const core::Op& op, UnitMemory& unit) {
+    if (unit.reduceInput.content != Content::Whole) return refuse("finds no packed gradients");
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    return m_device.divide(op.stream,
+                           flatView(unit.reduceInput.memory, m_graph.plan.precision.reduction(), 0, unit.layout.padded),
+                           op.factor);
+}
+
+Result<void> Executor::reduceScatter(const core::Op& op, UnitMemory& unit) {
+    const core::DType dtype = m_graph.plan.precision.reduction();
+    if (unit.reduceInput.content != Content::Whole)
+        return refuse(unit.reduceInput.content == Content::Used ? "finds the gradients reduced already"
+                                                                : "comes before its copy-in");
+    Held& target = unit.reduceShare.allocated() ? unit.reduceShare : unit.shardedGradient;
+    if (!target.allocated()) return refuse("has no memory for the own share");
+    if (target.content == Content::Whole) return refuse("would overwrite a share that was not used");
+    Communicator* communicator = communicatorOf(op);
+    if (communicator == nullptr) return refuse("has no group");
+    if (communicator->size() != unit.layout.ranks)
+        return refuse(
+            fmt::format("runs over {} ranks, the unit has {} shards", communicator->size(), unit.layout.ranks));
+    const std::int64_t bytes = unit.layout.padded * core::sizeOf(dtype);
+    if (op.bytes.value != bytes) return refuse(fmt::format("moves {} bytes, its input has {}", op.bytes.value, bytes));
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    SHARDSCOPE_TRY(m_device.synchronize());
+    CallLabel label = labelFor(op, "reduce-scatter", bytes);
+    label.dtype = dtype;
+    SHARDSCOPE_ASSIGN(m_transfer,
+                      communicator->reduceScatter(
+                          label, {unit.reduceInput.memory.data, static_cast<std::size_t>(bytes)},
+                          {target.memory.data, static_cast<std::size_t>(bytes / unit.layout.ranks)}, op.average));
+    unit.reduceInput.content = Content::Used;
+    target.content = Content::Whole;
+    return {};
+}
+
+Result<void> Executor::postDivide(const core::Op& op, UnitMemory& unit) {
+    Held& share = unit.reduceShare.allocated() ? unit.reduceShare : unit.shardedGradient;
+    if (share.content != Content::Whole) return refuse("comes before its reduce-scatter");
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    return m_device.divide(
+        op.stream, flatView(share.memory, m_graph.plan.precision.reduction(), 0, unit.layout.share()), op.factor);
+}
+
+Result<void> Executor::reduceCopyOut(const core::Op& op, UnitMemory& unit) {
+    const core::Precision& precision = m_graph.plan.precision;
+    Held& gradient = unit.shardedGradient;
+    if (!gradient.allocated()) return refuse("has no memory for the sharded gradient");
+    Held& source = unit.layout.ranks == 1 ? unit.reduceInput : unit.reduceShare;
+    if (!source.allocated()) {
+        // The collective wrote into the gradient itself.
+        if (gradient.content != Content::Whole) return refuse("comes before its reduce-scatter");
+        return checkWaits(m_running);
+    }
+    if (source.content != Content::Whole)
+        return refuse(source.content == Content::Used ? "finds the share used already"
+                                                      : "comes before its reduce-scatter");
+    const bool there = gradient.content == Content::Whole;
+    if (op.accumulate != there)
+        return refuse(there ? "would overwrite a gradient that is there" : "adds to a gradient that is not there");
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    const TensorView from = flatView(source.memory, precision.reduction(), 0, unit.layout.share());
+    const TensorView to = flatView(gradient.memory, precision.original, 0, unit.layout.share());
+    SHARDSCOPE_TRY(op.accumulate ? m_device.add(op.stream, from, to) : m_device.copy(op.stream, from, to));
+    source.content = Content::Used;
+    gradient.content = Content::Whole;
+    return {};
+}
+
+Result<TensorView> Executor::gradientForUpdate(UnitMemory& unit, std::size_t index) const {
+    const ParameterPlace& place = unit.layout.places[index];
+    const std::string& name = m_model.parameters[place.parameter.index()].name;
+    const core::DType original = m_graph.plan.precision.original;
+    if (m_graph.plan.policy == core::UnitPolicy::Fsdp) {
+        if (unit.shardedGradient.content != Content::Whole) return refuse("finds no reduced gradient of " + name);
+        return flatView(unit.shardedGradient.memory, original, place.offset / unit.layout.ranks, place.own);
+    }
+    if (!unit.gradients[index].filled) return refuse("finds no gradient of " + name);
+    if (unit.added[index].data != nullptr)
+        return refuse("comes before a contribution was added to the gradient of " + name);
+    return TensorView{unit.gradients[index].data, gradientType(), {place.own}, {}};
+}
+
+Result<void> Executor::optimizerStep(const core::Op& op) {
+    const core::OptimizerKind kind = m_graph.plan.optimizer;
+    const bool hasState = kind == core::OptimizerKind::Adam || kind == core::OptimizerKind::AdamW;
+    for (UnitMemory& unit : m_units) {
+        if (unit.unit == nullptr) continue;
+        if (unit.master().content != Content::Whole) return refuse("finds no parameters of " + unit.unit->name);
+        if (hasState && unit.moments == nullptr) return refuse("finds no optimizer state of " + unit.unit->name);
+        for (std::size_t p = 0; p < unit.layout.places.size(); ++p) SHARDSCOPE_TRY(gradientForUpdate(unit, p));
+    }
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    ++m_optimizerSteps;
+    const core::DType original = m_graph.plan.precision.original;
+    for (UnitMemory& unit : m_units) {
+        if (unit.unit == nullptr) continue;
+        std::int64_t first = 0;
+        const std::int64_t all = unit.layout.ownElements();
+        for (std::size_t p = 0; p < unit.layout.places.size(); ++p) {
+            const ParameterPlace& place = unit.layout.places[p];
+            OptimizerCall call{kind,
+                               m_settings.learningRate,
+                               m_settings.beta1,
+                               m_settings.beta2,
+                               m_settings.epsilon,
+                               m_settings.weightDecay,
+                               m_optimizerSteps,
+                               {},
+                               {},
+                               {},
+                               {}};
+            call.parameter = flatView(unit.master().memory, original, place.offset / unit.layout.ranks, place.own);
+            SHARDSCOPE_ASSIGN(call.gradient, gradientForUpdate(unit, p));
+            if (hasState) {
+                const std::int64_t size = core::sizeOf(original);
+                call.firstMoment = {unit.moments + first * size, original, {place.own}, {}};
+                call.secondMoment = {unit.moments + (all + first) * size, original, {place.own}, {}};
+            }
+            SHARDSCOPE_TRY(m_device.update(op.stream, call));
+            first += place.own;
+        }
+        ++unit.version;
+        unit.master().version = unit.version;
+    }
+    return {};
+}
+
+}  // namespace shardscope::runtime

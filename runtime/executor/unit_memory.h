@@ -1,0 +1,89 @@
+#pragma once
+
+// What one rank holds of one unit: its shard, the borrowed whole parameters, gather and reduce buffers, gradients and
+// optimizer state, each with the state of its content, so that an op which comes too early, too late or twice is
+// refused.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/graph/step_graph.h"
+#include "runtime/device/device.h"
+
+namespace shardscope::runtime {
+
+/// Where a parameter lies in the buffers of its unit. A buffer of the whole unit holds every parameter padded for the
+/// shard group, one after another; a buffer of parts (gather, reduce) holds the same cut into equal parts:
+/// [part][parameter].
+struct ParameterPlace {
+    core::ParameterId parameter;
+    core::Shape shape;
+    std::int64_t elements = 0;  ///< whole, unpadded
+    std::int64_t padded = 0;    ///< whole, padded (framework semantics 1.7)
+    std::int64_t offset = 0;    ///< of the padded whole, in elements
+    std::int64_t own = 0;       ///< elements of this rank's shard that are no padding
+};
+
+struct UnitLayout {
+    std::vector<ParameterPlace> places;
+    std::int64_t padded = 0;  ///< elements of the whole unit
+    std::int64_t ranks = 1;   ///< shard group
+    std::int64_t rank = 0;    ///< own position in it
+
+    [[nodiscard]] std::int64_t share() const { return padded / ranks; }
+    [[nodiscard]] std::int64_t ownElements() const;
+};
+[[nodiscard]] UnitLayout layOut(const core::Model& model, const core::Unit& unit, std::int64_t ranks,
+                                std::int64_t rank);
+
+/// Memory of a block of the graph with what it holds now.
+struct Held {
+    enum class Content : std::uint8_t {
+        Nothing,  ///< allocated, not written
+        Own,      ///< gather buffer: own part only
+        Whole,    ///< gather buffer: all parts; parameters: valid; reduce input: packed; share: reduced
+        Used,     ///< consumed: the reduce input was sent, the share went into the gradients
+    };
+    core::BlockId block;
+    Memory memory;
+    Content content = Content::Nothing;
+    std::uint64_t version = 0;  ///< of the parameters it was made from
+    std::int64_t parts = 1;     ///< gather buffer: its parts
+
+    [[nodiscard]] bool allocated() const { return memory.valid(); }
+};
+
+/// An unsharded gradient, in the block of the op that made it.
+struct GradientPlace {
+    core::BlockId block;
+    std::byte* data = nullptr;
+    bool filled = false;
+};
+
+struct UnitMemory {
+    const core::Unit* unit = nullptr;
+    UnitLayout layout;
+    std::uint64_t version = 1;  ///< of the parameters: the optimizer makes the next one
+    Held shard;                 ///< padded, original dtype
+    Held unsharded;             ///< whole, padded, compute dtype
+    Held slice;                 ///< kept after forward (int reshard)
+    Held cast;                  ///< own shard in the gather dtype
+    Held gather;
+    Held reduceInput, reduceShare;
+    Held shardedGradient;
+    core::BlockId momentsBlock;
+    std::byte* moments = nullptr;          ///< first moments of all own elements, then second moments
+    std::vector<GradientPlace> gradients;  ///< by place
+    Held repeated;                         ///< contributions to gradients that are there already, until they are added
+    std::vector<GradientPlace> added;      ///< by place: where in `repeated`
+
+    /// The parameters that the optimizer updates: the shard, or the whole without a unit policy.
+    [[nodiscard]] Held& master() { return shard.allocated() ? shard : unsharded; }
+};
+
+/// A view of `elements` elements from `offset` on.
+[[nodiscard]] TensorView flatView(const Memory& memory, core::DType dtype, std::int64_t offset, std::int64_t elements);
+
+}  // namespace shardscope::runtime
