@@ -1,7 +1,8 @@
 #include "runtime/executor/activation_memory.h"
 
-#include <fmt/format.h>
 #include <cassert>
+
+#include <fmt/format.h>
 
 #include "core/model/tensor_layout.h"
 

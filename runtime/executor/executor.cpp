@@ -1,7 +1,8 @@
 #include "runtime/executor/executor.h"
 
-#include <fmt/format.h>
 #include <cassert>
+
+#include <fmt/format.h>
 
 #include "core/graph/graph_checks.h"
 #include "runtime/device/elements.h"

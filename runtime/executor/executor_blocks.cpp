@@ -1,9 +1,10 @@
 // Memory: what every block of the graph is for. The executor works out the bytes from what it will keep there, and
 // refuses a block of another size.
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <cassert>
+
+#include <fmt/format.h>
 
 #include "runtime/executor/executor.h"
 

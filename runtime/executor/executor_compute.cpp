@@ -1,8 +1,9 @@
 // Compute ops: kernels with their operands looked up in what is in memory now.
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <cassert>
+
+#include <fmt/format.h>
 
 #include "runtime/device/elements.h"
 #include "runtime/executor/executor.h"

@@ -1,8 +1,9 @@
 // What surrounds the compute of a unit: gather, reduce, update (framework semantics 1.4 to 1.10).
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <cassert>
+
+#include <fmt/format.h>
 
 #include "runtime/executor/executor.h"
 

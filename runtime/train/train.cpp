@@ -1,0 +1,189 @@
+#include "runtime/train/train.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/communicator/thread_communicator.h"
+#include "runtime/device/reference_device.h"
+#include "runtime/executor/rank_map.h"
+#include "runtime/train/step_timeline.h"
+
+namespace shardscope::runtime {
+
+using core::Result;
+
+namespace {
+
+/// What the threads of the ranks share; each writes its own slots.
+struct Training {
+    const TrainConfig& config;
+    const core::Model& model;
+    const core::StepGraph& graph;
+    const ParameterValues& initial;
+    std::int64_t globalBatch = 0;
+    std::vector<std::vector<StepOutcome>> outcomes;      ///< [rank][step]; op times of the last step only
+    std::vector<RankReport> reports;                     ///< by rank
+    std::vector<ParameterValues> gradients, parameters;  ///< by rank: own parts
+};
+
+Result<Batch> samplesOf(const Training& training, std::int64_t step, std::int64_t first, std::int64_t count) {
+    const TrainConfig& config = training.config;
+    if (config.samples) return config.samples(step, first, count);
+    const auto* vit = std::get_if<core::VitSpec>(&config.model);
+    if (vit == nullptr)
+        return core::fail(core::ErrorCode::Unsupported,
+                          "there are built-in images only, and this model takes no images", training.model.name,
+                          "train a vision transformer");
+    if (config.data == TrainingData::Formula) return formulaBatch(*vit, first, count);
+    return shapesBatch(*vit, step * training.globalBatch + first, count);
+}
+
+Result<void> trainRank(Training& training, ThreadWorld& world, std::int64_t rank) {
+    const TrainConfig& config = training.config;
+    const core::Plan& plan = training.graph.plan;
+    const RankMap place{plan.mesh, rank};
+    const auto index = static_cast<std::size_t>(rank);
+    ReferenceDevice device;
+    const auto communicators = [&](const std::string& name, const std::vector<std::int64_t>& members) {
+        return world.communicator(name, members, rank);
+    };
+    SHARDSCOPE_ASSIGN(const std::unique_ptr<Executor> executor,
+                      Executor::create(training.model, training.graph, rank, device, communicators, config.optimizer));
+    for (std::size_t p = 0; p < training.initial.size(); ++p)
+        SHARDSCOPE_TRY(executor->loadParameter(core::ParameterId(p), training.initial[p]));
+
+    RankReport& report = training.reports[index];
+    report.rank = rank;
+    report.rankClass = executor->rankClass().name;
+    report.peak = device.liveBytes();
+    for (std::int64_t step = 0; step < config.steps; ++step) {
+        StepObserver observer;
+        observer.launched = [&](core::OpId op, const LiveBytes& live) {
+            for (std::size_t c = 0; c < live.size(); ++c) report.peak[c] = std::max(report.peak[c], live[c]);
+            report.peakTotal = std::max(report.peakTotal, std::accumulate(live.begin(), live.end(), std::int64_t{0}));
+            if (config.launched) config.launched(rank, step, op, live);
+        };
+        if (config.keepGradients && step + 1 == config.steps)
+            observer.beforeOptimizer = [&](Executor& running) -> Result<void> {
+                ParameterValues& own = training.gradients[index];
+                for (std::size_t p = 0; p < own.size(); ++p) {
+                    SHARDSCOPE_ASSIGN(own[p], running.ownGradient(core::ParameterId(p)));
+                }
+                return {};
+            };
+        const auto batches = [&](std::uint16_t microBatch) {
+            const std::int64_t first = (place.dataRank() * plan.microBatches + microBatch) * config.batch;
+            return samplesOf(training, step, first, config.batch);
+        };
+        SHARDSCOPE_ASSIGN(StepOutcome outcome, executor->runStep(batches, observer));
+        if (config.progress && !outcome.losses.empty())
+            config.progress(rank, step,
+                            std::accumulate(outcome.losses.begin(), outcome.losses.end(), 0.0) /
+                                static_cast<double>(outcome.losses.size()));
+        if (step + 1 < config.steps) outcome.times.clear();
+        training.outcomes[index].push_back(std::move(outcome));
+    }
+    report.atEnd = device.liveBytes();
+    if (config.keepParameters)
+        for (std::size_t p = 0; p < training.parameters[index].size(); ++p) {
+            SHARDSCOPE_ASSIGN(training.parameters[index][p], executor->ownParameter(core::ParameterId(p)));
+        }
+    return {};
+}
+
+/// Whole values from the ranks' own parts: shards lie in rank order along dim 0. Of stages that hold the same (tied)
+/// parameter the first counts.
+ParameterValues wholeOf(const Training& training, const std::vector<ParameterValues>& parts) {
+    const core::Plan& plan = training.graph.plan;
+    ParameterValues whole(training.model.parameters.size());
+    for (std::size_t p = 0; p < whole.size(); ++p) {
+        const auto elements = static_cast<std::size_t>(core::elementsOf(training.model.parameters[p].shape));
+        for (std::size_t rank = 0; rank < parts.size() && whole[p].size() < elements; ++rank) {
+            if (plan.policy == core::UnitPolicy::None && !whole[p].empty()) break;
+            whole[p].insert(whole[p].end(), parts[rank][p].begin(), parts[rank][p].end());
+        }
+    }
+    return whole;
+}
+
+Result<void> checkConfig(const TrainConfig& config) {
+    const auto positive = [](std::int64_t value, const char* what) -> Result<void> {
+        if (value >= 1) return {};
+        return core::fail(core::ErrorCode::Input, fmt::format("{} is {}, expected at least 1", what, value));
+    };
+    SHARDSCOPE_TRY(positive(config.batch, "the batch of a rank"));
+    SHARDSCOPE_TRY(positive(config.steps, "the number of steps"));
+    SHARDSCOPE_TRY(positive(config.plan.microBatches, "the number of micro-batches"));
+    SHARDSCOPE_TRY(positive(config.plan.mesh.size(), "the number of ranks"));
+    constexpr std::int64_t kMostThreads = 256;
+    if (config.plan.mesh.size() > kMostThreads)
+        return core::fail(
+            core::ErrorCode::Unsupported,
+            fmt::format("{} ranks, the reference device runs at most {}", config.plan.mesh.size(), kMostThreads), {},
+            "simulate larger worlds instead");
+    return {};
+}
+
+void reportSteps(const Training& training, TrainReport& report) {
+    for (std::size_t step = 0; step < static_cast<std::size_t>(training.config.steps); ++step) {
+        double sum = 0;
+        std::size_t count = 0;
+        std::int64_t begin = training.outcomes[0][step].begin, end = training.outcomes[0][step].end;
+        for (const auto& ofRank : training.outcomes) {
+            for (const double loss : ofRank[step].losses) sum += loss;
+            count += ofRank[step].losses.size();
+            begin = std::min(begin, ofRank[step].begin);
+            end = std::max(end, ofRank[step].end);
+        }
+        report.losses.push_back(count == 0 ? 0 : sum / static_cast<double>(count));
+        report.stepNs.push_back(end - begin);
+    }
+}
+
+}  // namespace
+
+Result<TrainReport> trainSteps(const TrainConfig& config) {
+    SHARDSCOPE_TRY(checkConfig(config));
+    core::Workload workload;
+    workload.batch = config.batch;
+    workload.dtype = config.plan.precision.compute();
+    workload.attention = config.attention;
+    SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(config.model, workload));
+    core::StepGraph built;
+    if (config.graph == nullptr) {
+        SHARDSCOPE_ASSIGN(built, core::buildStepGraph(model, config.plan));
+    }
+    const core::StepGraph& graph = config.graph == nullptr ? built : *config.graph;
+    const core::Mesh& mesh = graph.plan.mesh;
+    const ParameterValues initial = config.parameters ? *config.parameters : initialParameters(model, config.seed);
+    if (initial.size() != model.parameters.size())
+        return core::fail(core::ErrorCode::Input, fmt::format("values for {} parameters, the model has {}",
+                                                              initial.size(), model.parameters.size()));
+
+    const auto ranks = static_cast<std::size_t>(mesh.size());
+    Training training{config, model, graph, initial, 0, {}, {}, {}, {}};
+    training.globalBatch = config.batch * graph.plan.microBatches * mesh.dpReplicate * mesh.dpShard;
+    training.outcomes.resize(ranks);
+    training.reports.resize(ranks);
+    training.gradients.assign(ranks, ParameterValues(model.parameters.size()));
+    training.parameters = training.gradients;
+    ThreadWorld world(mesh.size());
+    SHARDSCOPE_TRY(world.run([&](std::int64_t rank) { return trainRank(training, world, rank); }));
+
+    TrainReport report;
+    report.globalBatch = training.globalBatch;
+    report.graphHash = graph.hash;
+    report.ranks = std::move(training.reports);
+    reportSteps(training, report);
+    std::vector<StepOutcome> last;
+    for (auto& ofRank : training.outcomes) last.push_back(std::move(ofRank.back()));
+    report.timeline = timelineOf(model, graph, last);
+    report.breakdown = timeline::breakdownOf(report.timeline);
+    if (config.keepGradients) report.gradients = wholeOf(training, training.gradients);
+    if (config.keepParameters) report.parameters = wholeOf(training, training.parameters);
+    return report;
+}
+
+}  // namespace shardscope::runtime

@@ -1,0 +1,73 @@
+#pragma once
+
+// Training on the reference device: ranks as threads of this process, each running its program of the graph.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/build.h"
+#include "core/model/spec.h"
+#include "runtime/executor/executor.h"
+#include "runtime/train/initial_values.h"
+#include "traces/timeline/breakdown.h"
+#include "traces/timeline/timeline.h"
+
+namespace shardscope::runtime {
+
+enum class TrainingData : std::uint8_t {
+    Shapes,   ///< generated grey shapes, new ones in every step
+    Formula,  ///< the images of the reference vectors, the same batch in every step
+};
+
+struct TrainConfig {
+    core::ModelSpec model;
+    core::Plan plan;
+    /// Samples of a micro-batch of one rank. The global batch is batch x plan.microBatches x data-parallel ranks.
+    std::int64_t batch = 1;
+    core::Workload::AttentionKind attention = core::Workload::AttentionKind::Flash;
+    std::int64_t steps = 5;
+    OptimizerSettings optimizer;
+    std::uint32_t seed = 0;
+    TrainingData data = TrainingData::Shapes;
+
+    // For callers with values of their own; all may be empty.
+    std::optional<ParameterValues> parameters;
+    /// Samples [first, first + count) of the global batch of a step. Called from the ranks' threads.
+    std::function<core::Result<Batch>(std::int64_t step, std::int64_t first, std::int64_t count)> samples;
+    /// Run this graph instead of the plan's own.
+    const core::StepGraph* graph = nullptr;
+    /// After each op, from the rank's own thread.
+    std::function<void(std::int64_t rank, std::int64_t step, core::OpId op, const LiveBytes& live)> launched;
+    /// After each step of a rank that computes a loss, from its own thread.
+    std::function<void(std::int64_t rank, std::int64_t step, double loss)> progress;
+    bool keepGradients = false;   ///< of the last step, into the report
+    bool keepParameters = false;  ///< after the last step
+};
+
+struct RankReport {
+    std::int64_t rank = 0;
+    std::string rankClass;       ///< "all ranks", "stage 2"
+    LiveBytes peak{};            ///< largest live bytes of every category after an op, over all steps
+    std::int64_t peakTotal = 0;  ///< largest sum of all categories at one moment, after an op
+    LiveBytes atEnd{};           ///< after the last step
+};
+
+struct TrainReport {
+    std::vector<double> losses;        ///< by step: mean over ranks and micro-batches, before the update
+    std::vector<std::int64_t> stepNs;  ///< by step: from the first rank's begin to the last one's end
+    std::vector<RankReport> ranks;
+    timeline::Timeline timeline;                 ///< of the last step, one lane a stream of every rank
+    std::vector<timeline::Breakdown> breakdown;  ///< of the last step, by rank
+    ParameterValues gradients, parameters;       ///< whole, put together from the ranks' own parts; see keep...
+    std::int64_t globalBatch = 0;
+    std::uint64_t graphHash = 0;
+};
+
+/// Builds model and graph, trains, reports. Errors: whatever building or a rank refuses; `where` names the rank.
+[[nodiscard]] core::Result<TrainReport> trainSteps(const TrainConfig& config);
+
+}  // namespace shardscope::runtime
