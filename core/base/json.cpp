@@ -158,8 +158,14 @@ private:
             target[i] = place->second;
         }
         if (distinct == table.members.size()) return;
-        std::vector<std::pair<std::string, Document>> kept(distinct);
-        for (std::size_t i = 0; i < table.members.size(); ++i) kept[target[i]] = std::move(table.members[i]);
+        std::vector<std::pair<std::string, Document>> kept;
+        kept.reserve(distinct);
+        for (std::size_t i = 0; i < table.members.size(); ++i) {
+            if (target[i] == kept.size())
+                kept.push_back(std::move(table.members[i]));
+            else
+                kept[target[i]].second = std::move(table.members[i].second);
+        }
         table.members = std::move(kept);
     }
 

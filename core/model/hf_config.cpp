@@ -137,8 +137,12 @@ Result<DecoderSpec> readLlamaFamily(const Keys& keys, const Defaults& defaults, 
     SHARDSCOPE_ASSIGN(spec.normEpsilon, keys.epsilon("rms_norm_eps", 1e-6));
 
     bool windowed = defaults.slidingWindow > 0;
-    if (!windowed && defaults.modelType != "llama") {
+    if (spec.qkvBias || spec.qkNorm) {  // qwen2 and qwen3
         SHARDSCOPE_ASSIGN(windowed, keys.flag("use_sliding_window", false));
+        const Document* fullLayers = keys.find("max_window_layers");
+        if (fullLayers != nullptr && fullLayers->kind != Document::Kind::Integer)
+            return keys.wrong("max_window_layers",
+                              fmt::format("found {}, expected an integer", describeKind(fullLayers->kind)));
     }
     const Document* window = keys.find("sliding_window");
     if (windowed && (window == nullptr || window->kind != Document::Kind::Null)) {

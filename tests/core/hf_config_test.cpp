@@ -131,6 +131,7 @@ TEST(HfConfig, wrongValuesNameTheirKey) {
     EXPECT_FALSE(refused(R"({"model_type": "llama", "rms_norm_eps": "small"})").message.empty());
     EXPECT_FALSE(refused(R"({"model_type": "llama", "num_hidden_layers": 2000000})").message.empty());
     EXPECT_FALSE(refused(R"({"model_type": "llama", "head_dim": 7})").message.empty());
+    EXPECT_FALSE(refused(R"({"model_type": "qwen2", "max_window_layers": null})").message.empty());
     EXPECT_FALSE(refused(R"({"model_type": "gpt2", "n_head": 5})").message.empty());
     EXPECT_EQ(refused("{\"model_type\": \"llama\",\n\n\"hidden_size\": -4}").where, "config.json:3");
     EXPECT_EQ(refused("{").where, "config.json:1:2");
