@@ -281,9 +281,9 @@ void ProgramBuilder::record(const std::vector<TensorId>& outputs, const std::vec
 
 void ProgramBuilder::addGradient(TensorId of, TensorId gradient) {
     if (!needsGradient(of)) return;
-    TensorId& sum = m_gradients[of.index()];
+    const TensorId sum = m_gradients[of.index()];  // a copy: new tensors move the table
     if (!sum.valid()) {
-        sum = gradient;
+        m_gradients[of.index()] = gradient;
         return;
     }
     const TensorId total = tensorLike("gradient_sum", sum, at(sum).dtype);
