@@ -42,10 +42,10 @@ ClockRun ClockEngine::run(const Prices& prices, const Clocks& clocks) const {
     return result;
 }
 
-OpTimes ClockEngine::replay(const ClockRun& run, const Prices& prices, const Clocks& clocks, std::int64_t rank) const {
+OpInstants ClockEngine::replay(const ClockRun& run, const Prices& prices, const Clocks& clocks, std::int64_t rank) const {
     RankReplay replay(m_order, prices, clocks, run.shared);
     replay.replay(rank);
-    OpTimes times;
+    OpInstants times;
     times.resize(m_order.steps.size());
     for (std::size_t s = 0; s < m_order.steps.size(); ++s) {
         const StaticOrder::Step& step = m_order.steps[s];

@@ -21,7 +21,7 @@
 #include "core/base/result.h"
 #include "core/graph/step_graph.h"
 #include "sim/engine/clocks.h"
-#include "sim/engine/op_times.h"
+#include "sim/engine/op_instants.h"
 #include "sim/engine/shared_instants.h"
 #include "sim/engine/static_order.h"
 #include "sim/engine/wiring.h"
@@ -48,7 +48,7 @@ public:
     [[nodiscard]] ClockRun run(const Prices& prices, const Clocks& clocks) const;
 
     /// All instants of one rank of a finished run, by position in the class.
-    [[nodiscard]] OpTimes replay(const ClockRun& run, const Prices& prices, const Clocks& clocks,
+    [[nodiscard]] OpInstants replay(const ClockRun& run, const Prices& prices, const Clocks& clocks,
                                  std::int64_t rank) const;
 
 private:

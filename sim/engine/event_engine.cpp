@@ -355,7 +355,7 @@ private:
 
 }  // namespace
 
-OpTimes EventRun::timesOf(std::size_t instance) const {
+OpInstants EventRun::timesOf(std::size_t instance) const {
     const auto cut = [&](const std::vector<std::int64_t>& all) {
         return std::vector<std::int64_t>(all.begin() + static_cast<std::ptrdiff_t>(firstOp[instance]),
                                          all.begin() + static_cast<std::ptrdiff_t>(firstOp[instance + 1]));

@@ -19,7 +19,7 @@
 #include "core/base/result.h"
 #include "core/graph/step_graph.h"
 #include "sim/engine/clocks.h"
-#include "sim/engine/op_times.h"
+#include "sim/engine/op_instants.h"
 #include "sim/engine/wiring.h"
 #include "sim/price/prices.h"
 
@@ -28,11 +28,11 @@ namespace shardscope::sim {
 struct EventRun {
     std::vector<std::size_t>
         firstOp;  ///< by instance: where the first op of its class lies in `times`; one more at the end
-    OpTimes times;
+    OpInstants times;
     std::int64_t end = 0;  ///< end of the last op of all instances
 
     /// Times of one instance, indexed by op id minus its class's opBegin.
-    [[nodiscard]] OpTimes timesOf(std::size_t instance) const;
+    [[nodiscard]] OpInstants timesOf(std::size_t instance) const;
 };
 
 /// Runs the graph. The instances of each class are either one for the whole class or one for every rank of it; classes

@@ -7,7 +7,7 @@
 namespace shardscope::sim {
 
 /// Instants of ops, ns from the step's start. `transferStart` equals `start` where nothing is transferred.
-struct OpTimes {
+struct OpInstants {
     std::vector<std::int64_t> start, transferStart, end;
     void resize(std::size_t n) { start.resize(n), transferStart.resize(n), end.resize(n); }
     [[nodiscard]] std::size_t size() const { return end.size(); }
