@@ -163,8 +163,10 @@ KernelPrice priceAttention(std::int64_t b, std::int64_t heads, std::int64_t quer
         return price;
     }
     const AttentionFit& fit = attentionFitOf(rates.family);
-    const double units =
-        static_cast<double>(b) * static_cast<double>(heads) * static_cast<double>((queries + 127) / 128);
+    // Blocks of queries are computed whole: 197 cost what 256 cost.
+    const double blocks = static_cast<double>((queries + 127) / 128);
+    const double whole = blocks * 128 / static_cast<double>(queries);
+    const double units = static_cast<double>(b) * static_cast<double>(heads) * blocks;
     const double length = static_cast<double>(keys) / (causal ? 2 : 1);
     const double spread = backward ? fit.backwardSpread : fit.spread;
     const double width = std::min(static_cast<double>(dim), 128.0);
@@ -172,7 +174,7 @@ KernelPrice priceAttention(std::int64_t b, std::int64_t heads, std::int64_t quer
         (backward ? fit.backward : fit.forward) * length / (length + (causal ? fit.causalRamp : fit.ramp)) * units /
         (units + spread * rates.multiprocessors) * (width / (width + fit.headRamp)) * ((128 + fit.headRamp) / 128);
     price.floor = kAttentionFloor;
-    price.compute = price.work / (price.peak * share);
+    price.compute = price.work * whole / (price.peak * share);
     price.memory = traffic / (rates.memoryBandwidth * memoryShareOf(rates));
     finish(price);
     return price;
