@@ -19,6 +19,12 @@ std::uint8_t GraphBuilder::addStream(StreamKind kind, std::string name) {
     return static_cast<std::uint8_t>(m_graph.streams.size() - 1);
 }
 
+std::uint8_t GraphBuilder::streamNamed(StreamKind kind, std::string name) {
+    for (std::size_t s = 0; s < m_graph.streams.size(); ++s)
+        if (m_graph.streams[s].name == name) return static_cast<std::uint8_t>(s);
+    return addStream(kind, std::move(name));
+}
+
 GroupId GraphBuilder::addGroup(Group group) {
     m_graph.groups.push_back(std::move(group));
     return GroupId(m_graph.groups.size() - 1);

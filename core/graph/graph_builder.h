@@ -26,7 +26,10 @@ public:
 
     /// A stream's number for Op::stream. Without a name it gets its kind's. At most 255 streams.
     std::uint8_t addStream(StreamKind kind, std::string name = {});
+    /// The stream of that name, added if there is none yet: classes of one graph share the list of streams.
+    std::uint8_t streamNamed(StreamKind kind, std::string name);
     GroupId addGroup(Group group);
+    [[nodiscard]] std::size_t groupCount() const { return m_graph.groups.size(); }
     UnitId addUnit(Unit unit);
     /// Starts the next class; everything until the next call belongs to it. The op and action ranges are filled in
     /// here.

@@ -7,7 +7,9 @@ namespace shardscope::core {
 
 namespace {
 
-std::int64_t rowsOf(const Shape& shape) { return shape.empty() ? 1 : shape.front(); }
+std::int64_t rowsOf(const Shape& shape) {
+    return shape.empty() ? 1 : shape.front();
+}
 
 Shape withRows(Shape shape, std::int64_t rows) {
     if (shape.empty()) shape.push_back(rows);
@@ -27,7 +29,9 @@ Shape shardShape(const Shape& shape, std::int64_t ranks, std::int64_t rank) {
     return withRows(shape, std::clamp<std::int64_t>(rowsOf(shape) - rank * chunk, 0, chunk));
 }
 
-Shape paddedShardShape(const Shape& shape, std::int64_t ranks) { return withRows(shape, chunkRows(shape, ranks)); }
+Shape paddedShardShape(const Shape& shape, std::int64_t ranks) {
+    return withRows(shape, chunkRows(shape, ranks));
+}
 
 std::int64_t paddedElements(const Shape& shape, std::int64_t ranks) {
     return ranks * elementsOf(paddedShardShape(shape, ranks));

@@ -1,0 +1,203 @@
+#include "core/graph/activation_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace shardscope::core {
+
+namespace {
+
+constexpr std::uint32_t kUntouched = 0xffffffffu;
+
+struct Life {
+    std::uint32_t firstSlot = kUntouched, lastSlot = 0;
+    std::uint32_t firstKernel = 0, lastKernel = 0;  // counted over all slots
+};
+
+class Planner {
+public:
+    Planner(const Model& model, const Stage& stage, std::span<const PassSlot> slots)
+        : m_model(model), m_stage(stage), m_slots(slots) {}
+
+    ActivationPlan plan() {
+        mapStorages();
+        walk();
+        collect();
+        return std::move(m_plan);
+    }
+
+private:
+    [[nodiscard]] const Program& programAt(std::size_t l) const { return m_model.programOf(m_model.layers[l]); }
+
+    // One number for every tensor of the stage's layers: that of the storage it lies in. kUntouched: parameters and
+    // their gradients, which the unit policy keeps.
+    void mapStorages() {
+        std::uint32_t next = 0;
+        std::map<std::string_view, std::uint32_t> shared;
+        for (std::size_t l = m_stage.begin.index(); l < m_stage.end.index(); ++l) {
+            m_base.push_back(next);
+            next += static_cast<std::uint32_t>(programAt(l).tensors.size());
+        }
+        m_storageOf.resize(next);
+        m_refs.resize(next);
+        for (std::size_t l = m_stage.begin.index(); l < m_stage.end.index(); ++l) {
+            const Program& program = programAt(l);
+            const std::uint32_t base = m_base[l - m_stage.begin.index()];
+            for (std::uint32_t t = 0; t < program.tensors.size(); ++t) {
+                const TensorId owner = program.tensors[t].storage.valid() ? program.tensors[t].storage : TensorId(t);
+                const Tensor& tensor = program.tensor(owner);
+                std::uint32_t& number = m_storageOf[base + t];
+                number = base + owner.value;
+                m_refs[base + t] = {LayerId(l), TensorId(t)};
+                switch (tensor.role) {
+                    case TensorRole::Parameter:
+                    case TensorRole::ParameterGradient: number = kUntouched; break;
+                    case TensorRole::Shared: number = shared.emplace(tensor.name, number).first->second; break;
+                    case TensorRole::Input:
+                    case TensorRole::OutputGradient: {
+                        const StorageRef ref = resolveStorage(m_model, m_stage.begin, m_stage.end, LayerId(l), owner);
+                        number = m_base[ref.layer.index() - m_stage.begin.index()] + ref.tensor.value;
+                        break;
+                    }
+                    default: break;
+                }
+            }
+        }
+        m_lives.resize(next);
+    }
+
+    void touch(std::uint32_t storage, std::uint32_t slot) {
+        if (storage == kUntouched) return;
+        Life& life = m_lives[storage];
+        if (life.firstSlot == kUntouched) {
+            life.firstSlot = slot;
+            life.firstKernel = m_kernel;
+        }
+        life.lastSlot = slot;
+        life.lastKernel = m_kernel;
+    }
+
+    // The tensor of that role in a layer at the stage's border, or none.
+    void touchBorder(std::size_t l, TensorRole role, std::uint32_t slot) {
+        const TensorId tensor = findRole(programAt(l), role);
+        if (tensor.valid()) touch(m_storageOf[m_base[l - m_stage.begin.index()] + tensor.value], slot);
+    }
+
+    void walk() {
+        const std::size_t first = m_stage.begin.index(), last = m_stage.end.index() - 1;
+        for (std::uint32_t s = 0; s < m_slots.size(); ++s) {
+            m_firstKernelOf.push_back(m_kernel);
+            const PassSlot& slot = m_slots[s];
+            switch (slot.kind) {
+                case PassSlot::Kind::ReceiveInput: touchBorder(first, TensorRole::Input, s); break;
+                case PassSlot::Kind::SendOutput: touchBorder(last, TensorRole::Output, s); break;
+                case PassSlot::Kind::ReceiveGradient: touchBorder(last, TensorRole::OutputGradient, s); break;
+                case PassSlot::Kind::SendGradient: touchBorder(first, TensorRole::InputGradient, s); break;
+                case PassSlot::Kind::Kernels: {
+                    const Program& program = programAt(slot.kernels.layer.index());
+                    const std::uint32_t base = m_base[slot.kernels.layer.index() - first];
+                    const auto& kernels = slot.kernels.backward ? program.backward : program.forward;
+                    for (std::uint32_t k = slot.kernels.first; k < slot.kernels.first + slot.kernels.count; ++k) {
+                        for (TensorId t : kernels[k].inputs) touch(m_storageOf[base + t.value], s);
+                        for (TensorId t : kernels[k].outputs) touch(m_storageOf[base + t.value], s);
+                        ++m_kernel;
+                    }
+                    break;
+                }
+            }
+        }
+        m_firstKernelOf.push_back(m_kernel);
+        if (!m_stage.first()) message(first, TensorRole::Input, m_plan.input, m_plan.inputType);
+        if (!m_stage.last()) message(last, TensorRole::Output, m_plan.output, m_plan.outputType);
+    }
+
+    void message(std::size_t l, TensorRole role, Bytes& bytes, DType& type) const {
+        const TensorId tensor = findRole(programAt(l), role);
+        if (!tensor.valid()) return;
+        bytes = programAt(l).tensor(tensor).bytes();
+        type = programAt(l).tensor(tensor).dtype;
+    }
+
+    [[nodiscard]] Bytes bytesOf(std::uint32_t storage) const {
+        const StorageRef ref = m_refs[storage];
+        return programAt(ref.layer.index()).tensor(ref.tensor).bytes();
+    }
+
+    void collect() {
+        std::vector<std::uint32_t> lasting;
+        // Inside an op: what appears at a kernel, and what is gone after it.
+        std::vector<std::int64_t> made(m_kernel + 1, 0), gone(m_kernel + 1, 0);
+        for (std::uint32_t i = 0; i < m_lives.size(); ++i) {
+            const Life& life = m_lives[i];
+            if (life.firstSlot == kUntouched) continue;
+            if (life.firstSlot != life.lastSlot) {
+                lasting.push_back(i);
+                continue;
+            }
+            made[life.firstKernel] += bytesOf(i).value;
+            gone[life.lastKernel] += bytesOf(i).value;
+        }
+        for (std::size_t s = 0; s < m_slots.size(); ++s) {
+            std::int64_t live = 0, peak = 0;
+            for (std::uint32_t k = m_firstKernelOf[s]; k < m_firstKernelOf[s + 1]; ++k) {
+                live += made[k];
+                peak = std::max(peak, live);
+                live -= gone[k];
+            }
+            m_plan.workspace.push_back({peak});
+        }
+        std::sort(lasting.begin(), lasting.end(), [&](std::uint32_t a, std::uint32_t b) {
+            const Life &x = m_lives[a], &y = m_lives[b];
+            if (x.firstSlot != y.firstSlot) return x.firstSlot < y.firstSlot;
+            return x.lastSlot != y.lastSlot ? x.lastSlot < y.lastSlot : a < b;
+        });
+        for (std::uint32_t i : lasting) {
+            const Life& life = m_lives[i];
+            if (m_plan.pieces.empty() || m_plan.pieces.back().firstSlot != life.firstSlot ||
+                m_plan.pieces.back().lastSlot != life.lastSlot) {
+                const auto begin = static_cast<std::uint32_t>(m_plan.storages.size());
+                m_plan.pieces.push_back({life.firstSlot, life.lastSlot, m_refs[i].layer, {0}, begin, begin});
+            }
+            m_plan.pieces.back().bytes += bytesOf(i);
+            m_plan.pieces.back().end = static_cast<std::uint32_t>(m_plan.storages.size()) + 1;
+            m_plan.storages.push_back(m_refs[i]);
+        }
+    }
+
+    const Model& m_model;
+    const Stage& m_stage;
+    std::span<const PassSlot> m_slots;
+    ActivationPlan m_plan;
+    std::vector<std::uint32_t> m_base;       // by layer of the stage: its first tensor's number
+    std::vector<std::uint32_t> m_storageOf;  // by tensor
+    std::vector<StorageRef> m_refs;          // by tensor
+    std::vector<Life> m_lives;               // by storage
+    std::vector<std::uint32_t> m_firstKernelOf;
+    std::uint32_t m_kernel = 0;
+};
+
+}  // namespace
+
+std::vector<PassSlot> slotsOf(const PassScript& script, const Stage& stage) {
+    std::vector<PassSlot> slots;
+    const auto addKernels = [&](const std::vector<PassStep>& steps) {
+        for (const PassStep& step : steps)
+            if (step.kind == PassStep::Kind::Kernels) slots.push_back({PassSlot::Kind::Kernels, step.kernels});
+    };
+    if (!stage.first()) slots.push_back({PassSlot::Kind::ReceiveInput, {}});
+    addKernels(script.forward);
+    if (!stage.last()) slots.push_back({PassSlot::Kind::SendOutput, {}});
+    addKernels(script.loss);
+    addKernels(script.lossBackward);
+    if (!stage.last()) slots.push_back({PassSlot::Kind::ReceiveGradient, {}});
+    addKernels(script.backward);
+    if (!stage.first()) slots.push_back({PassSlot::Kind::SendGradient, {}});
+    return slots;
+}
+
+ActivationPlan planActivations(const Model& model, const Stage& stage, std::span<const PassSlot> slots) {
+    return Planner(model, stage, slots).plan();
+}
+
+}  // namespace shardscope::core

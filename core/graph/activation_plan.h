@@ -1,0 +1,47 @@
+#pragma once
+
+// Where the activations of one micro-batch are alive: which op's launch makes a storage and after which op's launch
+// nothing needs it. Storages with the same life are one piece.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/graph/form_units.h"
+#include "core/graph/pass_script.h"
+#include "core/graph/storage.h"
+
+namespace shardscope::core {
+
+/// A place in the order in which a class launches the ops of one micro-batch.
+struct PassSlot {
+    enum class Kind : std::uint8_t {
+        Kernels,
+        ReceiveInput,
+        SendOutput,
+        ReceiveGradient,
+        SendGradient
+    } kind = Kind::Kernels;
+    KernelRange kernels;  ///< Kernels only
+};
+
+/// The slots of a micro-batch: receive, forward, send, loss, receive, backward, send, as far as the stage has them.
+[[nodiscard]] std::vector<PassSlot> slotsOf(const PassScript& script, const Stage& stage);
+
+struct ActivationPlan {
+    struct Piece {
+        std::uint32_t firstSlot = 0, lastSlot = 0;
+        LayerId layer;  ///< of its first storage
+        Bytes bytes;
+        std::uint32_t begin = 0, end = 0;  ///< ActivationPlan::storages [begin, end)
+    };
+    std::vector<Piece> pieces;  ///< by first slot, then last slot
+    std::vector<StorageRef> storages;
+    std::vector<Bytes> workspace;  ///< by slot: largest sum of what lives only inside the op
+    Bytes input, output;           ///< messages: the stage's first input, its last output
+    DType inputType = DType::F32, outputType = DType::F32;
+};
+
+[[nodiscard]] ActivationPlan planActivations(const Model& model, const Stage& stage, std::span<const PassSlot> slots);
+
+}  // namespace shardscope::core

@@ -1,0 +1,115 @@
+#include "core/graph/build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/graph/form_units.h"
+#include "core/graph/graph_builder.h"
+#include "core/graph/stage_schedule.h"
+#include "core/graph/unit_rules.h"
+
+namespace shardscope::core {
+
+namespace {
+
+struct PolicyRow {
+    UnitPolicy policy;
+    const char* name;
+    bool shards;
+    std::unique_ptr<UnitRules> (*make)(ClassContext& context);
+};
+
+constexpr PolicyRow kPolicies[] = {
+    {UnitPolicy::None, "none", false, makeNoneRules},
+    {UnitPolicy::Fsdp, "fsdp", true, makeFsdpRules},
+};
+
+const PolicyRow& rowOf(UnitPolicy policy) {
+    return *std::find_if(std::begin(kPolicies), std::end(kPolicies),
+                         [&](const PolicyRow& row) { return row.policy == policy; });
+}
+
+Result<void> checkPlan(const Plan& plan) {
+    const Mesh& mesh = plan.mesh;
+    const std::pair<std::int64_t, const char*> degrees[] = {
+        {mesh.pp, "pipeline_parallel_degree"},
+        {mesh.dpReplicate, "data_parallel_replicate_degree"},
+        {mesh.dpShard, "data_parallel_shard_degree"},
+    };
+    for (const auto& [degree, key] : degrees)
+        if (degree < 1 || degree > (std::int64_t{1} << 20))
+            return fail(ErrorCode::Input, fmt::format("{} ranks, expected 1 to 2^20", degree),
+                        fmt::format("[parallelism] {}", key));
+    if (mesh.size() > (std::int64_t{1} << 32))
+        return fail(ErrorCode::Input, fmt::format("a mesh of {} ranks, expected at most 2^32", mesh.size()),
+                    "[parallelism]");
+    if (plan.microBatches < 1 || plan.microBatches > 65535)
+        return fail(ErrorCode::Input, fmt::format("{} micro-batches, expected 1 to 65535", plan.microBatches),
+                    "[training]");
+    for (std::int64_t depth : {plan.fsdp.forwardPrefetch, plan.fsdp.backwardPrefetch, plan.fsdp.rootPrefetch})
+        if (depth < 0)
+            return fail(ErrorCode::Input, fmt::format("a prefetch depth of {}, expected 0 or more", depth),
+                        "[parallelism]");
+    const PolicyRow& row = rowOf(plan.policy);
+    if (!row.shards && mesh.dpShard * mesh.dpReplicate > 1)
+        return fail(ErrorCode::Unsupported,
+                    fmt::format("unit policy '{}' on {} data-parallel ranks: nothing would average their gradients",
+                                row.name, mesh.dpShard * mesh.dpReplicate),
+                    "[parallelism]", "use policy 'fsdp', or data-parallel degrees of 1");
+    if (mesh.dpReplicate > 1)
+        return fail(ErrorCode::Unsupported, fmt::format("{} replicas of the shard group, expected 1", mesh.dpReplicate),
+                    "[parallelism] data_parallel_replicate_degree", "replicated sharding is not modelled yet");
+    return checkSchedule(plan);
+}
+
+Result<void> checkStreams(const Plan& plan, std::size_t units) {
+    // Every root has three streams of its own, and a graph numbers at most 255.
+    if (plan.policy == UnitPolicy::Fsdp && !plan.fsdp.wrap.root && units > 80)
+        return fail(ErrorCode::Unsupported, fmt::format("{} units without a root, expected at most 80", units),
+                    "[parallelism]", "wrap the root too, or put more blocks into a unit");
+    return {};
+}
+
+}  // namespace
+
+Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan) {
+    SHARDSCOPE_TRY(checkPlan(plan));
+    SHARDSCOPE_ASSIGN(const auto stages, stagesOf(model, plan));
+    std::vector<std::vector<Unit>> units;
+    for (const Stage& stage : stages) {
+        if (plan.policy == UnitPolicy::None) {
+            units.push_back({wholeStageUnit(model, stage)});
+        } else {
+            SHARDSCOPE_ASSIGN(auto ofStage, formStageUnits(model, plan, stage));
+            SHARDSCOPE_TRY(checkStreams(plan, ofStage.size()));
+            units.push_back(std::move(ofStage));
+        }
+    }
+
+    GraphBuilder builder(plan);
+    const std::uint8_t compute = builder.addStream(StreamKind::Compute);
+    SHARDSCOPE_ASSIGN(const StageLinks links, makeLinks(builder, model, plan, units));
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+        RankClass rankClass;
+        rankClass.name = stages.size() == 1 ? "all ranks" : fmt::format("stage {}", s);
+        rankClass.stage = static_cast<std::int64_t>(s);
+        rankClass.multiplicity = plan.mesh.dpReplicate * plan.mesh.dpShard;
+        rankClass.layerBegin = stages[s].begin;
+        rankClass.layerEnd = stages[s].end;
+        UnitId firstUnit;
+        for (const Unit& unit : units[s]) {
+            const UnitId added = builder.addUnit(unit);
+            if (!firstUnit.valid()) firstUnit = added;
+        }
+        const ClassId id = builder.beginClass(rankClass);
+        ClassContext context{builder, model,     plan,     stages[s],
+                             id,      firstUnit, units[s], makePassScript(model, stages[s], units[s], firstUnit),
+                             compute, 0};
+        const std::unique_ptr<UnitRules> rules = rowOf(plan.policy).make(context);
+        runStage(context, *rules, links);
+    }
+    return builder.freeze();
+}
+
+}  // namespace shardscope::core

@@ -1,0 +1,321 @@
+#include "core/graph/form_units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/nearest.h"
+#include "core/graph/build.h"
+#include "core/plan/sharding.h"
+
+namespace shardscope::core {
+
+namespace {
+
+constexpr const char* kWhere = "[parallelism] units";
+
+// Which layers use a module's subtree, as a half-open range; empty for a module that no layer runs.
+struct LayerRange {
+    std::uint32_t begin = 0xffffffffu, end = 0;
+    void add(std::uint32_t layer) {
+        begin = std::min(begin, layer);
+        end = std::max(end, layer + 1);
+    }
+};
+
+std::vector<LayerRange> layersOfModules(const Model& model) {
+    std::vector<LayerRange> ranges(model.modules.size());
+    for (std::size_t l = 0; l < model.layers.size(); ++l)
+        for (ModuleId module : model.layers[l].modules)
+            for (ModuleId m = module; m.valid(); m = model.modules[m.index()].parent)
+                ranges[m.index()].add(static_cast<std::uint32_t>(l));
+    return ranges;
+}
+
+std::vector<bool> parametersOfStage(const Model& model, const Stage& stage) {
+    std::vector<bool> here(model.parameters.size(), stage.count == 1);
+    if (stage.count == 1) return here;
+    std::vector<bool> used(model.parameters.size(), false);
+    for (std::size_t l = 0; l < model.layers.size(); ++l)
+        for (ParameterId p : model.layers[l].parameters) {
+            used[p.index()] = true;
+            if (l >= stage.begin.index() && l < stage.end.index()) here[p.index()] = true;
+        }
+    // What no layer uses still takes memory somewhere: it stays with the first stage.
+    if (stage.first())
+        for (std::size_t p = 0; p < used.size(); ++p)
+            if (!used[p]) here[p] = true;
+    return here;
+}
+
+bool isAncestor(const Model& model, ModuleId ancestor, ModuleId module) {
+    for (ModuleId m = module; m.valid(); m = model.modules[m.index()].parent)
+        if (m == ancestor) return true;
+    return false;
+}
+
+std::string nameOfUnit(const Model& model, const std::vector<ModuleId>& modules, UnitWrap::Kind kind) {
+    const std::string& first = model.modules[modules.front().index()].name;
+    if (modules.size() == 1) return first;
+    if (kind == UnitWrap::Kind::Blocks) {
+        // "blocks.0-2" for blocks.0, blocks.1, blocks.2
+        const std::string& last = model.modules[modules.back().index()].name;
+        const auto digits = [](const std::string& s) { return s.find_last_not_of("0123456789") + 1; };
+        if (first.compare(0, digits(first), last, 0, digits(last)) == 0 && digits(last) < last.size())
+            return first + "-" + last.substr(digits(last));
+    }
+    std::string name;
+    for (ModuleId m : modules) name += (name.empty() ? "" : "+") + model.modules[m.index()].name;
+    return name;
+}
+
+Result<std::vector<std::vector<ModuleId>>> wrappedModules(const Model& model, const UnitWrap& wrap) {
+    std::vector<std::vector<ModuleId>> wrapped;
+    if (wrap.kind == UnitWrap::Kind::Blocks) {
+        if (wrap.blocksPerUnit < 1)
+            return fail(ErrorCode::Input, fmt::format("{} blocks a unit, expected at least 1", wrap.blocksPerUnit),
+                        kWhere);
+        std::int64_t inUnit = wrap.blocksPerUnit;
+        for (const Layer& layer : model.layers) {
+            if (layer.kind != LayerKind::Block) continue;
+            if (inUnit == wrap.blocksPerUnit) {
+                wrapped.emplace_back();
+                inUnit = 0;
+            }
+            wrapped.back().push_back(layer.module);
+            ++inUnit;
+        }
+        return wrapped;
+    }
+    for (const auto& names : wrap.units) {
+        if (names.empty()) return fail(ErrorCode::Input, "a unit without modules", kWhere);
+        wrapped.emplace_back();
+        for (const std::string& name : names) {
+            ModuleId found;
+            for (std::size_t m = 1; m < model.modules.size(); ++m)
+                if (model.modules[m].name == name) found = ModuleId(m);
+            if (!found.valid()) {
+                std::vector<std::string> known;
+                for (std::size_t m = 1; m < model.modules.size(); ++m) known.push_back(model.modules[m].name);
+                const std::string near = nearest(name, known);
+                return fail(ErrorCode::Input, fmt::format("no module '{}' in {}", name, model.name), kWhere,
+                            near.empty() ? "full module names are expected; the root is wrapped by the key of its own"
+                                         : fmt::format("the nearest name is '{}'", near));
+            }
+            if (model.modules[found.index()].type == "ModuleList")
+                return fail(ErrorCode::Input, fmt::format("'{}' is a ModuleList, which has no forward to wrap", name),
+                            kWhere, "name its children");
+            wrapped.back().push_back(found);
+        }
+    }
+    return wrapped;
+}
+
+Result<Reshard> resolve(const Reshard& asked, bool whenUnset, std::int64_t ranks, const std::string& unit) {
+    Reshard reshard = asked;
+    if (reshard.kind == Reshard::Kind::Unset) reshard.kind = whenUnset ? Reshard::Kind::True : Reshard::Kind::False;
+    if (reshard.kind != Reshard::Kind::Group) return Reshard{reshard.kind, 0};
+    if (reshard.group < 1 || ranks % reshard.group != 0)
+        return fail(ErrorCode::Input,
+                    fmt::format("unit '{}' reshards to groups of {}, which does not divide the {} shard ranks", unit,
+                                reshard.group, ranks),
+                    "[parallelism] fsdp_reshard_after_forward", "use a divisor of data_parallel_shard_degree");
+    // Groups of one keep everything, one group of all ranks keeps its own shard only (framework semantics 1.9).
+    if (reshard.group == 1) return Reshard{Reshard::Kind::False, 0};
+    if (reshard.group == ranks) return Reshard{Reshard::Kind::True, 0};
+    return reshard;
+}
+
+// Collects parameters in the order of framework semantics 1.1 and keeps track of who owns what.
+class Ownership {
+public:
+    explicit Ownership(const Model& model)
+        : m_model(model), m_wrapped(model.modules.size(), false), m_owner(model.parameters.size(), -1) {}
+
+    Result<void> take(Unit& unit, int index, const std::vector<bool>& here) {
+        for (ModuleId module : unit.modules) {
+            SHARDSCOPE_TRY(visit(unit, index, module, here));
+        }
+        for (ModuleId module : unit.modules) m_wrapped[module.index()] = true;
+        return {};
+    }
+    [[nodiscard]] bool wrapped(ModuleId module) const { return m_wrapped[module.index()]; }
+    std::vector<std::string> names;
+
+private:
+    Result<void> visit(Unit& unit, int index, ModuleId id, const std::vector<bool>& here) {
+        if (m_wrapped[id.index()]) return {};
+        const Module& module = m_model.modules[id.index()];
+        for (ModuleId child : module.children) SHARDSCOPE_TRY(visit(unit, index, child, here));
+        for (ParameterId p : module.parameters) {
+            if (!here[p.index()]) continue;
+            int& owner = m_owner[p.index()];
+            if (owner == index) continue;
+            if (owner >= 0)
+                return fail(ErrorCode::Input,
+                            fmt::format("parameter '{}' is shared between the units '{}' and '{}'",
+                                        m_model.parameters[p.index()].name, names[static_cast<std::size_t>(owner)],
+                                        names[static_cast<std::size_t>(index)]),
+                            kWhere, "put both of its modules into one unit, or leave both to the root");
+            owner = index;
+            unit.parameters.push_back(p);
+        }
+        return {};
+    }
+
+    const Model& m_model;
+    std::vector<bool> m_wrapped;
+    std::vector<int> m_owner;
+};
+
+void countElements(const Model& model, Unit& unit, std::int64_t ranks) {
+    for (ParameterId p : unit.parameters) {
+        unit.elements += elementsOf(model.parameters[p.index()].shape);
+        unit.paddedElements += paddedElements(model.parameters[p.index()].shape, ranks);
+    }
+}
+
+Result<void> checkNesting(const Model& model, const std::vector<std::vector<ModuleId>>& wrapped) {
+    for (std::size_t i = 0; i < wrapped.size(); ++i)
+        for (std::size_t a = 0; a < wrapped[i].size(); ++a) {
+            for (std::size_t b = 0; b < wrapped[i].size(); ++b)
+                if (a != b && isAncestor(model, wrapped[i][a], wrapped[i][b]))
+                    return fail(
+                        ErrorCode::Input,
+                        fmt::format("'{}' lies inside '{}' of the same unit", model.modules[wrapped[i][b].index()].name,
+                                    model.modules[wrapped[i][a].index()].name),
+                        kWhere);
+        }
+    // Wrapping goes from the inside out. A flag per module makes this linear in the number of units.
+    std::vector<bool> taken(model.modules.size(), false), contains(model.modules.size(), false);
+    for (const auto& unit : wrapped)
+        for (ModuleId module : unit) {
+            const std::string& name = model.modules[module.index()].name;
+            for (ModuleId m = module; m.valid(); m = model.modules[m.index()].parent)
+                if (taken[m.index()])
+                    return fail(ErrorCode::Input,
+                                m == module ? fmt::format("'{}' is wrapped twice", name)
+                                            : fmt::format("'{}' is wrapped after '{}', which contains it", name,
+                                                          model.modules[m.index()].name),
+                                kWhere, "name inner modules before outer ones");
+            taken[module.index()] = true;
+        }
+    return {};
+}
+
+}  // namespace
+
+Unit wholeStageUnit(const Model& model, const Stage& stage) {
+    Unit unit;
+    unit.name = stage.count == 1 ? "model" : fmt::format("stage {}", stage.index);
+    unit.modules = {ModuleId(0)};
+    unit.isRoot = true;
+    unit.reshard = {Reshard::Kind::False, 0};
+    Ownership ownership(model);
+    ownership.names = {unit.name};
+    const auto taken = ownership.take(unit, 0, parametersOfStage(model, stage));
+    static_cast<void>(taken);  // one owner: nothing can be shared
+    countElements(model, unit, 1);
+    return unit;
+}
+
+Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, const Stage& stage) {
+    const FsdpKnobs& knobs = plan.fsdp;
+    const std::int64_t ranks = plan.mesh.dpShard;
+    SHARDSCOPE_ASSIGN(const auto wrapped, wrappedModules(model, knobs.wrap));
+    SHARDSCOPE_TRY(checkNesting(model, wrapped));
+    const std::vector<LayerRange> layersOf = layersOfModules(model);
+
+    std::vector<Unit> units;
+    std::vector<std::string> allNames;
+    for (const auto& modules : wrapped) {
+        Unit unit;
+        unit.name = nameOfUnit(model, modules, knobs.wrap.kind);
+        unit.modules = modules;
+        allNames.push_back(unit.name);
+        std::size_t inside = 0;
+        for (ModuleId module : modules) {
+            const LayerRange range = layersOf[module.index()];
+            if (range.end == 0)
+                return fail(ErrorCode::Unsupported,
+                            fmt::format("module '{}' of unit '{}' runs no kernel in {}",
+                                        model.modules[module.index()].name, unit.name, model.name),
+                            kWhere, "wrap the module that contains it");
+            if (range.begin >= stage.begin.index() && range.end <= stage.end.index())
+                ++inside;
+            else if (range.begin < stage.end.index() && range.end > stage.begin.index())
+                return fail(ErrorCode::Input, fmt::format("unit '{}' lies in more than one stage", unit.name), kWhere);
+        }
+        if (inside != 0 && inside != modules.size())
+            return fail(ErrorCode::Input, fmt::format("unit '{}' lies in more than one stage", unit.name), kWhere);
+        if (inside != 0) units.push_back(std::move(unit));
+    }
+    if (knobs.wrap.root) {
+        Unit root;
+        root.name = stage.count == 1 ? "root" : fmt::format("root (stage {})", stage.index);
+        root.modules = {ModuleId(0)};
+        root.isRoot = true;
+        units.push_back(std::move(root));
+    }
+    allNames.emplace_back("root");
+    for (const auto& [name, reshard] : knobs.reshardOf)
+        if (std::find(allNames.begin(), allNames.end(), name) == allNames.end())
+            return fail(ErrorCode::Input, fmt::format("no unit '{}'", name), "[parallelism] fsdp_reshard_of",
+                        fmt::format("the nearest name is '{}'", nearest(name, allNames)));
+
+    Ownership ownership(model);
+    const std::vector<bool> here = parametersOfStage(model, stage);
+    for (const Unit& unit : units) ownership.names.push_back(unit.name);
+    std::size_t lastToRun = units.size();
+    std::uint32_t lastEnd = 0;
+    for (std::size_t u = 0; u < units.size(); ++u) {
+        SHARDSCOPE_TRY(ownership.take(units[u], static_cast<int>(u), here));
+        countElements(model, units[u], ranks);
+        if (units[u].isRoot) continue;
+        for (ModuleId module : units[u].modules)
+            if (layersOf[module.index()].end >= lastEnd) {
+                lastEnd = layersOf[module.index()].end;
+                lastToRun = u;
+            }
+    }
+    for (std::size_t u = 0; u < units.size(); ++u) {
+        Unit& unit = units[u];
+        Reshard asked = unit.isRoot ? knobs.rootReshardAfterForward : knobs.reshardAfterForward;
+        if (knobs.keepLastUnit && u == lastToRun && stage.last()) asked = {Reshard::Kind::False, 0};
+        for (const auto& [name, reshard] : knobs.reshardOf)
+            if (name == unit.name || (unit.isRoot && name == "root")) asked = reshard;
+        // Without a root call every outermost unit is a root itself, and an unset root is not resharded (1.2).
+        bool isOwnRoot = unit.isRoot;
+        if (!knobs.wrap.root) {
+            isOwnRoot = true;
+            for (const Unit& other : units)
+                for (ModuleId outer : other.modules)
+                    if (&other != &unit && isAncestor(model, outer, unit.modules.front())) isOwnRoot = false;
+        }
+        SHARDSCOPE_ASSIGN(unit.reshard, resolve(asked, !isOwnRoot, ranks, unit.name));
+        if (unit.reshard.kind == Reshard::Kind::Group)
+            for (ParameterId p : unit.parameters)
+                if (paddedElements(model.parameters[p.index()].shape, ranks) % unit.reshard.group != 0)
+                    return fail(ErrorCode::Unsupported,
+                                fmt::format("the padded elements of '{}' are not divisible by {}",
+                                            model.parameters[p.index()].name, unit.reshard.group),
+                                "[parallelism] fsdp_reshard_after_forward");
+    }
+    return units;
+}
+
+Result<std::vector<Unit>> formUnits(const Model& model, const Plan& plan) {
+    SHARDSCOPE_ASSIGN(const auto stages, stagesOf(model, plan));
+    std::vector<Unit> units;
+    for (const Stage& stage : stages) {
+        if (plan.policy == UnitPolicy::None) {
+            units.push_back(wholeStageUnit(model, stage));
+            continue;
+        }
+        SHARDSCOPE_ASSIGN(auto ofStage, formStageUnits(model, plan, stage));
+        units.insert(units.end(), std::make_move_iterator(ofStage.begin()), std::make_move_iterator(ofStage.end()));
+    }
+    return units;
+}
+
+}  // namespace shardscope::core

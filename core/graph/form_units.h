@@ -1,0 +1,31 @@
+#pragma once
+
+// Units of one pipeline stage. core/graph/build.h has the whole model's.
+
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/step_graph.h"
+
+namespace shardscope::core {
+
+/// Layers [begin, end) that one class of ranks runs.
+struct Stage {
+    std::int64_t index = 0, count = 1;
+    LayerId begin, end;
+    [[nodiscard]] bool first() const { return index == 0; }
+    [[nodiscard]] bool last() const { return index + 1 == count; }
+};
+
+/// The stages of the plan (framework semantics 4.1); see splitStages.
+[[nodiscard]] Result<std::vector<Stage>> stagesOf(const Model& model, const Plan& plan);
+
+/// FSDP units of a stage, the root last (framework semantics 1.1, 1.2). Names in the plan are checked against the whole
+/// model; units that the stage does not run are left out. A unit without parameters of its own is kept: it wraps, and
+/// communicates nothing.
+[[nodiscard]] Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, const Stage& stage);
+
+/// The parameters that the layers of a stage use, as one unit (policy `none`), in the order of framework semantics 1.1.
+[[nodiscard]] Unit wholeStageUnit(const Model& model, const Stage& stage);
+
+}  // namespace shardscope::core

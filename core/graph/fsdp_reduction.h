@@ -1,0 +1,36 @@
+#pragma once
+
+// FSDP2's gradients: unsharded ones as backward makes them, their reduction, and the sharded ones (framework semantics
+// 1.5, 1.10, 1.11). Part of fsdp_policy.cpp.
+
+#include "core/graph/fsdp_state.h"
+
+namespace shardscope::core {
+
+class FsdpReduction {
+public:
+    FsdpReduction(ClassContext& context, FsdpState& state) : m_c(context), m_state(state) {}
+
+    /// Before a backward op: memory of the parameter gradients that it makes.
+    void allocateGradients(const PassStep& step);
+    /// After its launch; a second gradient of a weight that two layers use is added to the first.
+    void afterCompute(const PassStep& step, OpId op);
+    /// Reshards the unit and reduces its gradients. `final`: called from the end-of-backward callback.
+    void postBackward(UnitId unit, bool final);
+    /// The end of backward: compute waits for the latest reduction, whose input is dropped.
+    void finish(FsdpContext& context);
+
+private:
+    /// Dtype of the gradients that reach the copy-in: the param dtype, or the reduce dtype if that is narrower (1.10).
+    [[nodiscard]] DType gradientType() const;
+    void dropReduceInput(FsdpContext& context);
+    void reduce(UnitId unit, FsdpContext& context);
+    OpId divide(OpKind kind, UnitId unit, FsdpContext& context, double factor, Bytes bytes);
+
+    ClassContext& m_c;
+    FsdpState& m_state;
+    std::vector<BlockId> m_workspace;  ///< repeated gradients of the op under way
+    std::vector<std::pair<UnitId, BlockId>> m_fresh;
+};
+
+}  // namespace shardscope::core

@@ -1,0 +1,151 @@
+#include "core/graph/fsdp_state.h"
+
+#include <fmt/format.h>
+
+#include "core/graph/optimizer_state.h"
+#include "core/plan/sharding.h"
+
+namespace shardscope::core {
+
+FsdpState::FsdpState(ClassContext& context) : m_c(context), m_units(context.units.size()) {
+    makeContexts();
+}
+
+void FsdpState::makeContexts() {
+    // The outermost unit above each unit: itself, or one of which a module contains its first module.
+    std::vector<int> unitOfModule(m_c.model.modules.size(), -1);
+    for (std::size_t u = 0; u < m_c.units.size(); ++u)
+        for (ModuleId module : m_c.units[u].modules) unitOfModule[module.index()] = static_cast<int>(u);
+    std::vector<int> contextOfRoot(m_c.units.size(), -1);
+    std::vector<std::size_t> outermost(m_c.units.size());
+    for (std::size_t u = 0; u < m_c.units.size(); ++u) {
+        outermost[u] = u;
+        for (ModuleId m = m_c.units[u].modules.front(); m.valid(); m = m_c.model.modules[m.index()].parent)
+            if (unitOfModule[m.index()] >= 0) outermost[u] = static_cast<std::size_t>(unitOfModule[m.index()]);
+    }
+    // Streams are numbered in the order in which the roots first run.
+    for (UnitId id : m_c.script.forwardOrder) {
+        const std::size_t root = outermost[m_c.local(id)];
+        if (contextOfRoot[root] < 0) {
+            contextOfRoot[root] = static_cast<int>(m_contexts.size());
+            FsdpContext made;
+            made.root = UnitId(m_c.firstUnit.index() + root);
+            const std::string suffix = m_contexts.empty() ? "" : fmt::format("#{}", m_contexts.size() + 1);
+            const auto stream = [&](StreamKind kind) {
+                return m_c.builder.streamNamed(kind, std::string(nameOf(kind)) + suffix);
+            };
+            made.copyIn = stream(StreamKind::AllGatherCopyIn);
+            made.gather = stream(StreamKind::AllGather);
+            made.reduce = stream(StreamKind::ReduceScatter);
+            m_contexts.push_back(made);
+        }
+        m_units[m_c.local(id)].context = static_cast<std::size_t>(contextOfRoot[root]);
+    }
+}
+
+std::int64_t FsdpState::paddedShard(ParameterId parameter) const {
+    return paddedElements(m_c.model.parameters[parameter.index()].shape, ranks()) / ranks();
+}
+
+GroupId FsdpState::shardGroup() {
+    if (m_shardGroup.valid() || ranks() == 1) return m_shardGroup;
+    Group group;
+    group.size = ranks();
+    group.communicator = static_cast<std::uint32_t>(m_c.builder.groupCount());
+    group.name = m_c.stage.count == 1 ? "dp_shard" : fmt::format("dp_shard (stage {})", m_c.stage.index);
+    m_shardGroup = m_c.builder.addGroup(group);
+    return m_shardGroup;
+}
+
+GroupId FsdpState::subgroup(std::int64_t size) {
+    for (const auto& [known, group] : m_subgroups)
+        if (known == size) return group;
+    // A communicator of its own: its gathers do not queue behind the reduce-scatters (1.3).
+    Group group;
+    group.kind = Group::Kind::ShardSubgroup;
+    group.size = size;
+    group.communicator = static_cast<std::uint32_t>(m_c.builder.groupCount());
+    group.name = m_c.stage.count == 1 ? fmt::format("dp_shard/{}", size)
+                                      : fmt::format("dp_shard/{} (stage {})", size, m_c.stage.index);
+    m_subgroups.emplace_back(size, m_c.builder.addGroup(group));
+    return m_subgroups.back().second;
+}
+
+Op FsdpState::op(OpKind kind, UnitId unit, std::uint8_t stream, Phase phase) const {
+    Op made;
+    made.kind = kind;
+    made.unit = unit;
+    made.stream = stream;
+    made.phase = phase;
+    made.microBatch = m_c.microBatch;
+    return made;
+}
+
+BlockId FsdpState::allocate(MemoryCategory category, UnitId unit, Bytes bytes, std::uint8_t pool) {
+    Block block;
+    block.category = category;
+    block.unit = unit;
+    block.bytes = bytes;
+    block.pool = pool;
+    block.microBatch = m_c.microBatch;
+    return m_c.builder.allocate(block);
+}
+
+void FsdpState::gatherStreamsWait(FsdpContext& context, OpId copyOut) {
+    m_c.builder.waitOp(context.copyIn, copyOut, EdgeReason::MemoryLimit);
+    m_c.builder.waitOp(context.gather, copyOut, EdgeReason::MemoryLimit);
+}
+
+void FsdpState::reshard(UnitId unit) {
+    FsdpUnitState& state = (*this)[unit];
+    m_c.builder.mark(Mark::Resharded, unit);
+    if (!state.unsharded.valid()) return;
+    m_c.builder.release(state.unsharded);
+    state.unsharded = {};
+}
+
+void FsdpState::addPersistentBlocks() {
+    for (std::size_t u = 0; u < m_units.size(); ++u) {
+        const UnitId id(m_c.firstUnit.index() + u);
+        if (!communicates(id)) continue;
+        Block block;
+        block.category = MemoryCategory::ShardedParameters;
+        block.unit = id;
+        block.bytes = shardBytes(id);
+        block.pool = m_c.computeStream;
+        m_units[u].parameters = m_c.builder.addPersistent(block);
+    }
+    const Bytes state = optimizerStateBytes(m_c.model, m_c.units, m_c.plan, 0);
+    if (m_c.plan.firstStep || state.value == 0) return;
+    Block block;
+    block.category = MemoryCategory::OptimizerState;
+    block.bytes = state;
+    block.pool = m_c.computeStream;
+    m_optimizerState = m_c.builder.addPersistent(block);
+}
+
+void FsdpState::endStep() {
+    GraphBuilder& b = m_c.builder;
+    b.mark(Mark::OptimizerStep);
+    if (m_c.plan.optimizer != OptimizerKind::None) {
+        const Bytes bytes = optimizerStateBytes(m_c.model, m_c.units, m_c.plan, 0);
+        if (m_c.plan.firstStep && bytes.value > 0)
+            m_optimizerState = allocate(MemoryCategory::OptimizerState, {}, bytes, m_c.computeStream);
+        Op step = optimizerOp(m_c.model, m_c.units, m_c.plan);
+        step.stream = m_c.computeStream;
+        step.microBatch = m_c.microBatch;
+        const OpId op = b.addOp(step);
+        if (m_optimizerState.valid()) b.use(m_optimizerState, op);
+        for (FsdpUnitState& unit : m_units) {
+            if (unit.parameters.valid()) b.use(unit.parameters, op);
+            if (unit.shardedGradient.valid()) b.use(unit.shardedGradient, op);
+        }
+    }
+    b.mark(Mark::ZeroGradients);
+    for (FsdpUnitState& unit : m_units) {
+        if (unit.shardedGradient.valid()) b.release(unit.shardedGradient);
+        unit.shardedGradient = {};
+    }
+}
+
+}  // namespace shardscope::core

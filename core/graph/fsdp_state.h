@@ -1,0 +1,97 @@
+#pragma once
+
+// What FSDP2 remembers between its hooks, by unit and by root. Part of fsdp_policy.cpp.
+
+#include <cstdint>
+#include <vector>
+
+#include "core/graph/unit_rules.h"
+
+namespace shardscope::core {
+
+/// What the units below one root share (framework semantics 1.2, 1.3).
+struct FsdpContext {
+    UnitId root;
+    std::uint8_t copyIn = 0, gather = 0, reduce = 0;  ///< streams
+    std::vector<UnitId> order;                        ///< post-forward order
+    struct {
+        UnitId unit;
+        BlockId buffer;
+        OpId copyOut;
+    } pending;  ///< gather buffer of the last unit that was copied out in forward
+    struct {
+        UnitId unit;
+        BlockId input;
+        OpId reduce;
+    } reduction;      ///< the one reduce-scatter whose input is alive
+    OpId postReduce;  ///< last op of the latest reduction
+    bool finalQueued = false;
+};
+
+struct FsdpUnitState {
+    std::size_t context = 0;
+    BlockId parameters;         ///< own shards, persistent
+    BlockId unsharded;          ///< valid while the unit is whole
+    bool gatherIssued = false;  ///< and not yet waited for
+    BlockId buffer;
+    OpId gather;
+    BlockId slice;   ///< kept by an int reshard
+    OpId keepSlice;  ///< that the gather streams have to wait for
+    std::size_t forwardPosition = 0;
+    std::vector<UnitId> forwardList, backwardList;
+    std::vector<BlockId> gradients;     ///< unsharded ones
+    std::int64_t gradientElements = 0;  ///< in them
+    BlockId shardedGradient;
+    bool reduced = false;  ///< post-backward has run in this micro-batch
+};
+
+class FsdpState {
+public:
+    explicit FsdpState(ClassContext& context);
+
+    [[nodiscard]] FsdpUnitState& operator[](UnitId unit) { return m_units[m_c.local(unit)]; }
+    [[nodiscard]] const FsdpUnitState& operator[](UnitId unit) const { return m_units[m_c.local(unit)]; }
+    [[nodiscard]] std::vector<FsdpContext>& contexts() { return m_contexts; }
+    [[nodiscard]] FsdpContext& contextOf(UnitId unit) { return m_contexts[(*this)[unit].context]; }
+    [[nodiscard]] std::size_t contextIndexOf(UnitId unit) const { return (*this)[unit].context; }
+
+    [[nodiscard]] std::int64_t ranks() const { return m_c.plan.mesh.dpShard; }
+    /// False for a unit without parameters: it wraps, and does nothing.
+    [[nodiscard]] bool communicates(UnitId unit) const { return !m_c.unit(unit).parameters.empty(); }
+    /// The param dtype differs from the original one.
+    [[nodiscard]] bool casts() const { return m_c.plan.precision.compute() != m_c.plan.precision.original; }
+    /// Whole, padded, in the param dtype: gather buffer and unsharded parameters.
+    [[nodiscard]] Bytes gatheredBytes(UnitId unit) const {
+        return {m_c.unit(unit).paddedElements * sizeOf(m_c.plan.precision.compute())};
+    }
+    /// Own padded shard in the original dtype.
+    [[nodiscard]] Bytes shardBytes(UnitId unit) const {
+        return {m_c.unit(unit).paddedElements / ranks() * sizeOf(m_c.plan.precision.original)};
+    }
+    [[nodiscard]] std::int64_t paddedShard(ParameterId parameter) const;
+
+    [[nodiscard]] GroupId shardGroup();
+    [[nodiscard]] GroupId subgroup(std::int64_t ranks);
+
+    [[nodiscard]] Op op(OpKind kind, UnitId unit, std::uint8_t stream, Phase phase) const;
+    BlockId allocate(MemoryCategory category, UnitId unit, Bytes bytes, std::uint8_t pool);
+    /// Both gather streams wait until a buffer has been copied out: it will be reused.
+    void gatherStreamsWait(FsdpContext& context, OpId copyOut);
+    /// Frees the unsharded parameters.
+    void reshard(UnitId unit);
+
+    void addPersistentBlocks();
+    void endStep();
+
+private:
+    void makeContexts();
+
+    ClassContext& m_c;
+    std::vector<FsdpUnitState> m_units;
+    std::vector<FsdpContext> m_contexts;
+    GroupId m_shardGroup;
+    std::vector<std::pair<std::int64_t, GroupId>> m_subgroups;
+    BlockId m_optimizerState;
+};
+
+}  // namespace shardscope::core

@@ -1,0 +1,28 @@
+#pragma once
+
+// The optimizer's memory and traffic.
+
+#include <cstdint>
+#include <span>
+
+#include "core/base/quantities.h"
+#include "core/graph/step_graph.h"
+#include "core/plan/plan.h"
+
+namespace shardscope::core {
+
+/// Elements of the units' parameters that rank `shardRank` of the shard group really owns: unpadded (framework
+/// semantics 1.7). All elements under policy `none`.
+[[nodiscard]] std::int64_t ownElements(const Model& model, std::span<const Unit> units, const Plan& plan,
+                                       std::int64_t shardRank);
+/// Adam and AdamW keep two values of the original dtype per own element (8 bytes for fp32, framework semantics 1.6);
+/// SGD without momentum keeps nothing.
+[[nodiscard]] Bytes optimizerStateBytes(const Model& model, std::span<const Unit> units, const Plan& plan,
+                                        std::int64_t shardRank);
+
+/// The optimizer's op without stream and place: traffic of the largest rank, Adam reads parameter, gradient and two
+/// moments and writes parameter and moments (framework semantics 1.13: 28 bytes per fp32 element), SGD reads parameter
+/// and gradient and writes the parameter.
+[[nodiscard]] Op optimizerOp(const Model& model, std::span<const Unit> units, const Plan& plan);
+
+}  // namespace shardscope::core
