@@ -1,0 +1,262 @@
+#include "tests/checkers/support/recorded_case.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+
+#include "core/model/module_tree.h"
+
+namespace shardscope::checkers {
+
+using namespace core;
+
+namespace {
+
+bool isDefault(const Document& value) {
+    switch (value.kind) {
+        case Document::Kind::Null: return true;
+        case Document::Kind::Boolean: return !value.boolean;
+        case Document::Kind::Integer: return value.integer == 0;
+        case Document::Kind::List: return value.items.empty();
+        case Document::Kind::Table: return value.members.empty();
+        default: return false;
+    }
+}
+
+std::int64_t integerOr(const Document& config, std::string_view key, std::int64_t otherwise) {
+    const Document* value = config.find(key);
+    return value != nullptr && value->kind == Document::Kind::Integer ? value->integer : otherwise;
+}
+
+std::string textOr(const Document& config, std::string_view key, std::string otherwise) {
+    const Document* value = config.find(key);
+    return value != nullptr && value->kind == Document::Kind::Text ? value->text : otherwise;
+}
+
+Reshard reshardOf(const Document& value) {
+    if (value.kind == Document::Kind::Boolean) return {value.boolean ? Reshard::Kind::True : Reshard::Kind::False, 0};
+    if (value.kind == Document::Kind::Integer) return {Reshard::Kind::Group, value.integer};
+    return {Reshard::Kind::Unset, 0};  // null, or "auto": the argument was not given
+}
+
+// Switches of which this program has no knob.
+constexpr std::array kMissing = {
+    "no_unshard_in_backward",
+    "divide_factor",
+    "force_sum",
+    "offload",
+    "ac",
+    "skip_in_forward",
+    "dead_branch",
+    "repeat",
+    "freeze",
+    "chunked_head",
+    "eval_mode",
+    "rs_unused_params",
+    "rs_buffers",
+    "manual_finalize",
+    "eval_then_train",
+    "unshard_async_op",
+    "clip",
+    "separate_rs_group",
+    "user_unshard",
+    "runtime_raf",
+    "shard_dim1",
+    "post_optim_event",
+    "share_ctx",
+    "per_param_mesh",
+};
+constexpr std::array kKnown = {
+    "world",        "mesh",          "blocks", "block_kind", "d",         "h",       "vocab",
+    "seq",          "batch",         "units",  "root",       "raf",       "raf_map", "root_raf",
+    "fwd_prefetch", "bwd_prefetch",  "mp",     "tied",       "optimizer", "accum",   "ac_early_stop",
+    "ac_reentrant", "root_prefetch",
+};
+
+Result<void> checkKnobs(const Document& config) {
+    for (const auto& [key, value] : config.members) {
+        if (isDefault(value)) continue;
+        if (std::find(kMissing.begin(), kMissing.end(), key) != kMissing.end())
+            return fail(ErrorCode::Unsupported, key);
+        if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end())
+            return fail(ErrorCode::Unsupported, key + " (unknown to this checker)");
+    }
+    return {};
+}
+
+Result<void> setPrecision(const Document& config, Plan& plan) {
+    const Document* mp = config.find("mp");
+    if (mp == nullptr || mp->kind != Document::Kind::Table) return {};
+    for (const auto& [key, value] : mp->members) {
+        if (isDefault(value)) continue;
+        // Casts of inputs and outputs change neither the order nor the size of anything that is recorded.
+        if (key == "cast_inputs" || key == "root_output") continue;
+        if (key != "param" && key != "reduce") return fail(ErrorCode::Unsupported, "mp." + key);
+        const auto type = dtypeFromName(value.text);
+        if (!type) return fail(ErrorCode::Unsupported, "mp dtype " + value.text);
+        (key == "param" ? plan.precision.param : plan.precision.reduce) = *type;
+    }
+    return {};
+}
+
+Result<void> setAccumulation(const Document& config, Plan& plan) {
+    const Document* accum = config.find("accum");
+    if (accum == nullptr || accum->kind != Document::Kind::Table) return {};
+    for (const auto& [key, value] : accum->members) {
+        if (key == "m")
+            plan.microBatches = value.integer;
+        else if (key == "mode" && value.text != "sync_every")
+            return fail(ErrorCode::Unsupported, "accum.mode " + value.text);
+        else if (key != "mode" && !isDefault(value))
+            return fail(ErrorCode::Unsupported, "accum." + key);
+    }
+    return {};
+}
+
+std::vector<std::vector<std::string>> unitsOf(const Document* units, std::int64_t blocks) {
+    std::vector<std::vector<std::string>> list;
+    const auto addChildren = [&](const char* a, const char* b) {
+        for (std::int64_t i = 0; i < blocks; ++i) {
+            list.push_back({fmt::format("blocks.{}.{}", i, a)});
+            list.push_back({fmt::format("blocks.{}.{}", i, b)});
+        }
+    };
+    const auto addOne = [&](const std::string& name) {
+        if (name == "blocks") {
+            for (std::int64_t i = 0; i < blocks; ++i) list.push_back({fmt::format("blocks.{}", i)});
+        } else if (name == "ab") {
+            addChildren("a", "b");
+        } else if (name == "attn_mlp") {
+            addChildren("attn", "mlp");
+        } else {
+            std::vector<std::string> modules;
+            std::istringstream parts(name);
+            for (std::string part; std::getline(parts, part, '+');) modules.push_back(part);
+            list.push_back(modules);
+        }
+    };
+    if (units == nullptr || units->kind != Document::Kind::List)
+        addOne("blocks");
+    else
+        for (const Document& unit : units->items) addOne(unit.text);
+    return list;
+}
+
+}  // namespace
+
+Result<std::string> readFile(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return fail(ErrorCode::Io, "cannot be opened", path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (file.bad()) return fail(ErrorCode::Io, "cannot be read", path);
+    return text.str();
+}
+
+Result<std::vector<Document>> readJsonLines(const std::string& path) {
+    SHARDSCOPE_ASSIGN(const std::string text, readFile(path));
+    std::vector<Document> documents;
+    std::istringstream lines(text);
+    std::size_t number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+        SHARDSCOPE_ASSIGN(auto document, parseJson(line, fmt::format("{}:{}", path, number)));
+        documents.push_back(std::move(document));
+    }
+    return documents;
+}
+
+Result<ModuleTreeSpec> toySpec(const ToySizes& s) {
+    const auto linear = [](const std::string& name, std::int64_t out, std::int64_t in) {
+        return fmt::format(R"({{"kind":"linear","name":"{}","shape":[{},{}]}})", name, out, in);
+    };
+    const auto norm = [&](const std::string& name) {
+        return fmt::format(R"({{"kind":"layer_norm","name":"{}","shape":[{}]}})", name, s.d);
+    };
+    const std::string pair = linear("fc1", s.h, s.d) + R"(,{"kind":"gelu"},)" + linear("fc2", s.d, s.h);
+    const auto mlpBlock = [&](const std::string& name) {
+        return fmt::format(R"({{"kind":"residual",{}"modules":[{},{}]}})", name, norm("norm"), pair);
+    };
+    std::string block;
+    if (s.blockKind == "mlp") {
+        block = mlpBlock("");
+    } else if (s.blockKind == "attn_mlp") {
+        block = fmt::format(
+            R"({{"kind":"sequence","modules":[{{"kind":"residual","modules":[{},{{"kind":"attention","name":"attn",)"
+            R"("heads":1,"causal":false,"modules":[{},{}]}}]}},{{"kind":"residual","modules":[{},)"
+            R"({{"kind":"sequence","name":"mlp","modules":[{}]}}]}}]}})",
+            norm("norm1"), linear("qkv", 3 * s.d, s.d), linear("proj", s.d, s.d), norm("norm2"), pair);
+    } else if (s.blockKind == "stage" || s.blockKind == "stage_bare") {
+        const std::string scale =
+            s.blockKind == "stage" ? fmt::format(R"(,{{"kind":"scale","name":"scale","shape":[{}]}})", s.d) : "";
+        block = fmt::format(R"({{"kind":"sequence","modules":[{},{}{}]}})", mlpBlock(R"("name":"a",)"),
+                            mlpBlock(R"("name":"b",)"), scale);
+    } else {
+        return fail(ErrorCode::Unsupported, "block_kind " + s.blockKind);
+    }
+    const std::string head =
+        s.tied ? fmt::format(R"({{"kind":"linear","name":"head","shape":[{},{}],"tied":"emb"}})", s.vocab, s.d)
+               : linear("head", s.vocab, s.d);
+    const std::string text = fmt::format(
+        R"({{"name":"toy","vocab":{0},"sequence":{2},"modules":[{{"kind":"embedding","name":"emb","shape":[{0},{1}]}},)"
+        R"({{"kind":"position","name":"pos","shape":[1,{2},{1}]}},)"
+        R"({{"kind":"list","name":"blocks","repeat":{3},"modules":[{4}]}},{5},{6}]}})",
+        s.vocab, s.d, s.sequence, s.blocks, block, norm("norm"), head);
+    SHARDSCOPE_ASSIGN(const Document document, parseJson(text, "toy model"));
+    return readModuleTree(document, "toy");
+}
+
+Result<Model> toyModel(const ToySizes& sizes, DType compute) {
+    SHARDSCOPE_ASSIGN(const ModuleTreeSpec spec, toySpec(sizes));
+    Workload workload;
+    workload.batch = sizes.batch;
+    workload.sequence = sizes.sequence;
+    workload.dtype = compute;
+    return buildModel(spec, workload);
+}
+
+Result<ExpressedCase> express(const Document& config) {
+    SHARDSCOPE_TRY(checkKnobs(config));
+    ExpressedCase expressed;
+    Plan& plan = expressed.plan;
+    ToySizes sizes;
+    sizes.d = integerOr(config, "d", sizes.d);
+    sizes.h = integerOr(config, "h", sizes.h);
+    sizes.vocab = integerOr(config, "vocab", sizes.vocab);
+    sizes.sequence = integerOr(config, "seq", sizes.sequence);
+    sizes.batch = integerOr(config, "batch", sizes.batch);
+    sizes.blocks = integerOr(config, "blocks", sizes.blocks);
+    sizes.blockKind = textOr(config, "block_kind", sizes.blockKind);
+    const Document* tied = config.find("tied");
+    sizes.tied = tied != nullptr && tied->boolean;
+
+    plan.mesh.dpShard = integerOr(config, "world", 2);
+    const Document* mesh = config.find("mesh");
+    if (mesh != nullptr && mesh->kind == Document::Kind::List) return fail(ErrorCode::Unsupported, "mesh (replicas)");
+    plan.fsdp.wrap.kind = UnitWrap::Kind::List;
+    plan.fsdp.wrap.units = unitsOf(config.find("units"), sizes.blocks);
+    plan.fsdp.wrap.root = textOr(config, "root", "present") != "absent";
+    plan.fsdp.reshardAfterForward = {Reshard::Kind::True, 0};
+    if (const Document* raf = config.find("raf")) plan.fsdp.reshardAfterForward = reshardOf(*raf);
+    if (const Document* raf = config.find("root_raf")) plan.fsdp.rootReshardAfterForward = reshardOf(*raf);
+    if (const Document* map = config.find("raf_map"))
+        for (const auto& [unit, raf] : map->members) plan.fsdp.reshardOf.emplace_back(unit, reshardOf(raf));
+    plan.fsdp.forwardPrefetch = integerOr(config, "fwd_prefetch", 0);
+    plan.fsdp.backwardPrefetch = integerOr(config, "bwd_prefetch", 0);
+    plan.fsdp.rootPrefetch = integerOr(config, "root_prefetch", 0);
+    plan.optimizer = textOr(config, "optimizer", "sgd") == "adamw" ? OptimizerKind::AdamW : OptimizerKind::Sgd;
+    SHARDSCOPE_TRY(setPrecision(config, plan));
+    SHARDSCOPE_TRY(setAccumulation(config, plan));
+
+    SHARDSCOPE_ASSIGN(expressed.model, toyModel(sizes, plan.precision.compute()));
+    expressed.observed = {"emb", "norm", "head"};
+    for (const auto& unit : plan.fsdp.wrap.units)
+        expressed.observed.insert(expressed.observed.end(), unit.begin(), unit.end());
+    return expressed;
+}
+
+}  // namespace shardscope::checkers
