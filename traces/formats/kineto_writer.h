@@ -12,8 +12,8 @@
 //   know it. A span covers its wait, as NCCL's kernels do; args "waiting (us)" tells the two apart.
 // - Copies on other streams than compute are `gpu_memcpy` named "Memcpy DtoD (Device -> Device)"; everything else on a
 //   device is a kernel with its own name.
-// - Where `Spans::issued` is known, a `cudaLaunchKernel` of one nanosecond on the thread "host" stands at that instant, tied
-// to the
+// - Where `Spans::issued` is known, a `cudaLaunchKernel` of one nanosecond on the thread "host" stands at that instant,
+// tied to the
 //   span by `correlation` and an `ac2g` flow.
 // - Counters: ph C, one track a category, in bytes. Flows: ph s and f with the reason as their name.
 // HTA takes one rank a file: choose it with `onlyRank`.
