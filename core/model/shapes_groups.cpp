@@ -51,21 +51,25 @@ bool isBuffer(const ShapesSpec::Entry& entry) {
     return !floating || empty || mask || entry.name.ends_with("inv_freq") || entry.name.ends_with("masked_bias");
 }
 
-bool comesBefore(const ShapesSpec::Entry& entry) {
-    if (looksUp(entry.name)) return true;
-    for (const std::string_view word : {"conv_proj", "patch", "class_token", "cls_token", "pos_", "position", "stem"})
-        if (contains(entry.name, word)) return true;
-    return false;
+/// T5 and BART name the table that encoder and decoder use "shared".
+bool isSharedTable(std::string_view name) {
+    return name == "shared.weight" || name.ends_with(".shared.weight");
+}
+
+bool comesBefore(std::string_view name) {
+    if (contains(name, "embed_out")) return false;  // GPT-NeoX's head
+    for (const std::string_view word :
+         {"embed", "wte", "wpe", "conv_proj", "patch", "class_token", "cls_token", "pos_", "position", "stem"})
+        if (contains(name, word)) return true;
+    return isSharedTable(name);
 }
 
 }  // namespace
 
 bool looksUp(const std::string& name) {
-    // "embed_out" is a head (GPT-NeoX), and embeddings have norms of their own.
+    // Embeddings can have norms of their own.
     if (contains(name, "embed_out") || contains(name, "norm") || contains(name, "Norm")) return false;
-    for (const std::string_view word : {"embed", "wte", "wpe"})
-        if (contains(name, word)) return true;
-    return false;
+    return contains(name, "embed") || contains(name, "wte") || contains(name, "wpe") || isSharedTable(name);
 }
 
 ShapesGroups groupByBlocks(const ShapesSpec& spec) {
@@ -96,7 +100,7 @@ ShapesGroups groupByBlocks(const ShapesSpec& spec) {
             block.entries.push_back(i);
             stacks.insert(prefix);
         } else {
-            (comesBefore(entry) ? groups.before : groups.after).push_back(i);
+            (comesBefore(entry.name) ? groups.before : groups.after).push_back(i);
         }
     }
     for (auto& [key, block] : blocks) groups.blocks.push_back(std::move(block));

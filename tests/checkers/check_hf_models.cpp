@@ -13,6 +13,7 @@
 #include "core/base/document.h"
 #include "core/model/decoder.h"
 #include "core/model/hf_config.h"
+#include "core/model/shapes_model.h"
 
 using namespace shardscope::core;
 
@@ -97,6 +98,20 @@ std::string compareBlocks(const Model& model, const Document& blocks) {
     return {};
 }
 
+/// Any family, known by its shapes alone, must have the recorded total.
+std::string compareByShapes(const Document& recorded) {
+    ShapesSpec spec;
+    for (const Document& row : recorded.find("params")->items) {
+        ShapesSpec::Entry entry;
+        entry.name = row.items.at(0).text;
+        for (const Document& d : row.items.at(1).items) entry.shape.push_back(d.integer);
+        spec.entries.push_back(std::move(entry));
+    }
+    const auto model = buildFromShapes(spec, Workload{});
+    if (!model) return describe(model.error());
+    return compareTotal(*model, recorded.find("total"));
+}
+
 /// A variant of a config, of which only the total (or an error) was recorded.
 void checkVariant(Tally& tally, const std::string& id, const Document& config, const Document& recorded) {
     const auto model = modelOf(config);
@@ -117,6 +132,7 @@ void checkCase(Tally& tally, const Document& recorded) {
     const Document* config = recorded.find("config_min");
     const Document* parameters = recorded.find("params");
     if (id == nullptr || config == nullptr || parameters == nullptr) return tally.report("?", "unreadable case");
+    tally.report(id->text + " by its shapes", compareByShapes(recorded));
     const auto model = modelOf(*config);
     if (!model) return tally.skip(id->text, model.error());
     std::string difference = compareParameters(*model, *parameters);

@@ -127,6 +127,13 @@ TEST(ShapesModel, blocksAreFoundUnderTheNamesOfSeveralFamilies) {
     EXPECT_EQ(vit.blocks[0].module, "encoder.layers.encoder_layer_2") << "by number, not by letter";
     EXPECT_EQ(vit.before.size(), 2u);
     EXPECT_EQ(vit.after.size(), 2u);
+    const ShapesGroups bert = groups({"bert.embeddings.LayerNorm.weight", "bert.embeddings.word_embeddings.weight",
+                                      "bert.encoder.layer.0.a", "bert.encoder.layer.1.a", "cls.decoder.weight"});
+    EXPECT_EQ(bert.before.size(), 2u);
+    EXPECT_EQ(bert.after.size(), 1u);
+    EXPECT_TRUE(looksUp("bert.embeddings.word_embeddings.weight") && looksUp("shared.weight"));
+    EXPECT_FALSE(looksUp("bert.embeddings.LayerNorm.weight") || looksUp("embed_out.weight") ||
+                 looksUp("mlp.shared_expert.up_proj.weight"));
     const ShapesGroups experts =
         groups({"model.layers.0.experts.0.w1", "model.layers.0.experts.1.w1", "model.layers.1.experts.0.w1"});
     EXPECT_EQ(experts.blocks.size(), 2u) << "the outermost number counts";
