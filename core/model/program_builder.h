@@ -126,8 +126,10 @@ public:
     /// Sets the gradient of a tensor, or adds to it; nothing if it needs none.
     void addGradient(TensorId of, TensorId gradient);
 
+    /// Valid until the next tensor is made.
     [[nodiscard]] const Tensor& at(TensorId id) const { return m_program.tensors[id.index()]; }
-    [[nodiscard]] const Shape& shapeOf(TensorId id) const { return at(id).shape; }
+    /// A copy: new tensors move the table that `at` refers into.
+    [[nodiscard]] Shape shapeOf(TensorId id) const { return at(id).shape; }
     [[nodiscard]] DType dtype() const { return m_dtype; }
     /// A tensor was too large: shapes are no longer true, and `finish` will fail.
     [[nodiscard]] bool tooLarge() const { return m_tooLarge; }

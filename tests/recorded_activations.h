@@ -1,0 +1,358 @@
+#pragma once
+
+// Holds recordings of PyTorch's kernel lists and saved activations against the programs of our models. A recording is a
+// document of `kind` kernels (GEMMs and attention of a step, in order, with FLOPs) or saved (storages that autograd
+// keeps), made with torch 2.15, torchvision 0.29.2 and transformers 5.24 on fake tensors.
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/base/document.h"
+#include "core/model/spec.h"
+
+namespace shardscope::tests {
+
+namespace recorded {
+
+using namespace core;
+
+inline std::string text(const Document& table, std::string_view key) {
+    const Document* found = table.find(key);
+    return found != nullptr && found->kind == Document::Kind::Text ? found->text : std::string();
+}
+
+inline std::int64_t integer(const Document& table, std::string_view key) {
+    const Document* found = table.find(key);
+    return found != nullptr && found->kind == Document::Kind::Integer ? found->integer : 0;
+}
+
+inline bool isTrue(const Document& table, std::string_view key) {
+    const Document* found = table.find(key);
+    return found != nullptr && found->boolean;
+}
+
+inline const Document& at(const Document& table, std::string_view key) {
+    static const Document kNothing;
+    const Document* found = table.find(key);
+    return found != nullptr ? *found : kNothing;
+}
+
+/// What a file asks for that the models here do not have; empty if nothing.
+inline std::string missingKnob(const Document& file, bool saved) {
+    const Document& config = at(file, "config");
+    if (const Document* checkpoint = file.find("checkpoint");
+        checkpoint != nullptr && checkpoint->kind == Document::Kind::Text)
+        return "checkpoint " + checkpoint->text;
+    if (text(file, "dtype").find("autocast") != std::string::npos) return "autocast";
+    if (!dtypeFromName(text(file, "dtype"))) return "dtype " + text(file, "dtype");
+    // Dropout adds masks to what is saved; no GEMM or attention kernel changes its shape.
+    if (saved && at(config, "dropout").isNumber() && at(config, "dropout").number() > 0) return "dropout";
+    const std::string attention = text(file, "attention");
+    if (attention != "sdpa_flash" && attention != "sdpa_math") return "attention kernel " + attention;
+    if (!text(file, "norm").empty()) return "norm " + text(file, "norm");
+    if (isTrue(file, "use_cache")) return "use_cache";
+    if (text(file, "device_rules") == "cpu") return "dtype rules of the CPU";
+    if (config.find("experts") != nullptr) return "experts (" + text(file, "model") + ")";
+    const std::string activation = text(config, "activation");
+    const bool gpt2 = text(file, "model").starts_with("gpt2");
+    if (!activation.empty() && activation != (gpt2 ? "gelu_new" : "silu")) return "activation " + activation;
+    return {};
+}
+
+inline Result<ModelSpec> specOf(const Document& file) {
+    const Document& c = at(file, "config");
+    const std::string model = text(file, "model");
+    if (model.starts_with("vit"))
+        return VitSpec{model,
+                       integer(c, "image"),
+                       integer(c, "patch"),
+                       integer(c, "channels"),
+                       integer(c, "classes"),
+                       integer(c, "layers"),
+                       integer(c, "heads"),
+                       integer(c, "hidden"),
+                       integer(c, "mlp")};
+    const bool gpt2 = model.starts_with("gpt2");
+    if (!gpt2 && !model.starts_with("llama")) return fail(ErrorCode::Unsupported, "model " + model);
+    DecoderSpec spec;
+    spec.name = model;
+    spec.modelType = gpt2 ? "gpt2" : "llama";
+    spec.vocab = integer(c, "vocab");
+    spec.hidden = integer(c, "hidden");
+    spec.intermediate = integer(c, "ffn");
+    spec.layers = integer(c, "layers");
+    spec.heads = integer(c, "heads");
+    spec.kvHeads = integer(c, "kv_heads");
+    spec.headDim = integer(c, "head_dim");
+    spec.positions = gpt2 ? std::max<std::int64_t>(1024, integer(file, "seq")) : integer(file, "seq");  // not recorded
+    spec.tiedEmbeddings = isTrue(c, "tied");
+    return spec;
+}
+
+/// Collects the first differences.
+struct Differences {
+    std::vector<std::string> found;
+
+    void add(std::string what) { found.push_back(std::move(what)); }
+    void check(const std::string& what, std::int64_t recorded, std::int64_t here) {
+        if (recorded != here) add(what + ": recorded " + std::to_string(recorded) + ", here " + std::to_string(here));
+    }
+};
+
+inline std::string moduleName(const Model& model, const Layer& layer, std::uint16_t module) {
+    const ModuleId id = layer.modules[module];
+    return id.valid() ? model.modules[id.index()].name : std::string();
+}
+
+// Kernel lists
+
+struct Line {
+    std::string phase, op, kind, module;
+    std::int64_t b = 0, m = 0, n = 0, k = 0, flops = 0, heads = 0, kvHeads = 0;
+    friend bool operator==(const Line&, const Line&) = default;
+
+    [[nodiscard]] std::string describe() const {
+        std::ostringstream out;
+        out << phase << ' ' << op << ' ' << kind << " b" << b << " m" << m << " n" << n << " k" << k << " heads "
+            << heads << '/' << kvHeads << ' ' << flops << " FLOPs in " << module;
+        return out.str();
+    }
+};
+
+inline std::string kindOf(const Kernel& kernel, bool backward) {
+    switch (kernel.kind) {
+        case KernelKind::Linear:
+        case KernelKind::PatchEmbed: return "linear";
+        case KernelKind::LinearInputGrad: return "input_grad";
+        case KernelKind::LinearWeightGrad:
+        case KernelKind::PatchEmbedWeightGrad: return "weight_grad";
+        case KernelKind::Attention: return "attention";
+        case KernelKind::AttentionGrad: return "attention_grad";
+        case KernelKind::BatchedGemm: return backward ? "act_x_act_grad" : "act_x_act";
+        default: return std::string(nameOf(kernel.kind));
+    }
+}
+
+inline void append(std::vector<Line>& lines, const Model& model, const Layer& layer, bool backward, bool relative) {
+    const Program& program = model.programOf(layer);
+    for (const Kernel& kernel : backward ? program.backward : program.forward) {
+        if (classOf(kernel.kind) == KernelClass::Memory) continue;
+        lines.push_back({backward ? "bwd" : "fwd", std::string(kernel.op), kindOf(kernel, backward),
+                         relative ? program.modules[kernel.module].name : moduleName(model, layer, kernel.module),
+                         kernel.b, kernel.m, kernel.n, kernel.k, kernel.flops.value, kernel.heads, kernel.kvHeads});
+    }
+}
+
+inline std::vector<Line> recordedLines(const Document& list) {
+    std::vector<Line> lines;
+    for (const Document& item : list.items)
+        lines.push_back({text(item, "phase"), text(item, "op"), text(item, "kind"), text(item, "module"),
+                         integer(item, "b"), integer(item, "m"), integer(item, "n"), integer(item, "k"),
+                         integer(item, "flops"), integer(item, "heads"), integer(item, "kv_heads")});
+    return lines;
+}
+
+inline void compare(const std::string& what, const std::vector<Line>& recorded, const std::vector<Line>& here,
+                    Differences& out) {
+    const std::size_t common = std::min(recorded.size(), here.size());
+    for (std::size_t i = 0; i < common; ++i) {
+        if (recorded[i] == here[i]) continue;
+        out.add(what + " kernel " + std::to_string(i) + ": recorded " + recorded[i].describe() + ", here " +
+                here[i].describe());
+        return;
+    }
+    out.check(what + " kernels", static_cast<std::int64_t>(recorded.size()), static_cast<std::int64_t>(here.size()));
+}
+
+using Sums = std::map<std::string, std::int64_t>;
+
+inline void addTo(Sums& sums, const Line& line) {
+    if (line.phase == "fwd") {
+        sums["fwd"] += line.flops;
+        return;
+    }
+    const bool attention = line.kind == "attention_grad" || line.kind == "act_x_act_grad";
+    sums[attention ? "bwd_attention" : line.kind == "input_grad" ? "bwd_input" : "bwd_weight"] += line.flops;
+}
+
+inline void compareSums(const std::string& what, const Document& recorded, Sums here, Differences& out) {
+    for (const char* key : {"fwd", "bwd_input", "bwd_weight", "bwd_attention"})
+        out.check(what + " " + key, integer(recorded, key), here[key]);
+}
+
+inline void checkKernels(const Document& file, const Model& model, Differences& out) {
+    std::vector<const Layer*> blocks;
+    std::vector<Line> other, all;
+    for (const Layer& layer : model.layers) {
+        append(all, model, layer, false, false);
+        if (layer.kind == LayerKind::Block)
+            blocks.push_back(&layer);
+        else
+            append(other, model, layer, false, false);
+    }
+    for (auto layer = model.layers.rbegin(); layer != model.layers.rend(); ++layer) {
+        append(all, model, *layer, true, false);
+        if (layer->kind != LayerKind::Block) append(other, model, *layer, true, false);
+    }
+    const std::int64_t index = integer(at(file, "block"), "index");
+    if (index < 0 || index >= static_cast<std::int64_t>(blocks.size()))
+        return out.add("the recorded block does not exist");
+    std::vector<Line> block;
+    append(block, model, *blocks[static_cast<std::size_t>(index)], false, true);
+    append(block, model, *blocks[static_cast<std::size_t>(index)], true, true);
+    compare("block", recordedLines(at(file, "block_kernels")), block, out);
+    compare("other", recordedLines(at(file, "other_kernels")), other, out);
+
+    Sums total;
+    for (const Line& line : all) addTo(total, line);
+    compareSums("total", at(file, "total"), total, out);
+    out.check("total fwd", integer(at(file, "total"), "fwd"), forwardFlops(model).value);
+    out.check("total bwd", integer(at(file, "total"), "bwd"), backwardFlops(model).value);
+    out.check("parameters", integer(file, "params"), parameterCount(model));
+
+    std::map<std::string, Sums> modules;
+    for (const Line& line : block) addTo(modules["block." + line.module], line);
+    for (const Line& line : other) addTo(modules[line.module], line);
+    for (const auto& [name, sums] : at(file, "modules").members)
+        compareSums("module " + name, sums, modules[name], out);
+    out.check("modules", static_cast<std::int64_t>(at(file, "modules").members.size()),
+              static_cast<std::int64_t>(modules.size()));
+
+    std::map<std::string, std::int64_t> histogram;
+    for (Line line : all) {
+        line.module.clear();
+        line.flops = 0;
+        ++histogram[line.describe()];
+    }
+    for (const Document& item : at(file, "histogram").items) {
+        const Line line{text(item, "phase"),      text(item, "op"),   text(item, "kind"), "", integer(item, "b"),
+                        integer(item, "m"),       integer(item, "n"), integer(item, "k"), 0,  integer(item, "heads"),
+                        integer(item, "kv_heads")};
+        out.check("count of " + line.describe(), integer(item, "count"), histogram[line.describe()]);
+    }
+    out.check("kinds of kernels", static_cast<std::int64_t>(at(file, "histogram").items.size()),
+              static_cast<std::int64_t>(histogram.size()));
+}
+
+// Saved storages
+
+struct Storage {
+    std::string module;
+    DType dtype = DType::F32;
+    std::int64_t bytes = 0;
+    bool shared = false;
+};
+
+/// Saved storages of a layer. The recordings book one at its first saver in forward order, which runs last in backward.
+inline std::vector<Storage> savedOf(const Model& model, const Layer& layer, bool relative) {
+    const Program& program = model.programOf(layer);
+    std::map<TensorId, std::uint16_t> saver;
+    for (const Kernel& kernel : program.backward)
+        for (TensorId id : kernel.inputs) saver[program.tensor(id).storage] = kernel.module;
+    std::vector<Storage> result;
+    for (TensorId id : savedForBackward(program)) {
+        const Tensor& tensor = program.tensor(id);
+        std::string module = relative ? program.modules[saver[id]].name : moduleName(model, layer, saver[id]);
+        if (!relative && module.empty()) module = "(model)";
+        result.push_back({std::move(module), tensor.dtype, tensor.bytes().value, tensor.role == TensorRole::Shared});
+    }
+    return result;
+}
+
+inline void compareSaved(const std::string& what, const Document& recorded, const std::vector<Storage>& here,
+                         Differences& out) {
+    std::map<std::string, std::int64_t> byModule;
+    std::map<std::tuple<std::string, std::string, std::int64_t>, std::int64_t> entries;
+    std::int64_t total = 0;
+    for (const Storage& storage : here) {
+        if (storage.shared) continue;
+        total += storage.bytes;
+        byModule[storage.module] += storage.bytes;
+        ++entries[{storage.module, std::string(nameOf(storage.dtype)), storage.bytes}];
+    }
+    out.check(what + " total", integer(recorded, "total_bytes"), total);
+    for (const auto& [name, bytes] : at(recorded, "by_module").members)
+        out.check(what + " " + name, bytes.integer, byModule[name]);
+    for (const auto& [name, bytes] : byModule)
+        if (at(recorded, "by_module").find(name) == nullptr) out.check(what + " " + name, 0, bytes);
+    for (const Document& item : at(recorded, "saved").items)
+        --entries[{text(item, "module").empty() ? "(model)" : text(item, "module"), text(item, "dtype"),
+                   integer(item, "bytes")}];
+    for (const auto& [key, count] : entries)
+        if (count != 0)
+            out.add(what + ": " + std::to_string(std::abs(count)) + (count > 0 ? " more" : " fewer") +
+                    " than recorded of " + std::to_string(std::get<2>(key)) + " bytes " + std::get<1>(key) + " in " +
+                    std::get<0>(key));
+}
+
+inline void checkSaved(const Document& file, const Model& model, Differences& out) {
+    std::vector<Storage> outside;
+    std::vector<const Layer*> blocks;
+    std::int64_t total = 0;
+    for (const Layer& layer : model.layers) {
+        const std::vector<Storage> saved = savedOf(model, layer, false);
+        const bool block = layer.kind == LayerKind::Block;
+        // What all layers share is counted with the first block that keeps it.
+        for (const Storage& storage : saved)
+            if (!storage.shared || (block && blocks.empty())) total += storage.bytes;
+        if (block)
+            blocks.push_back(&layer);
+        else
+            outside.insert(outside.end(), saved.begin(), saved.end());
+    }
+    const Document& recorded = at(file, "block");
+    const std::int64_t index = integer(recorded, "index");
+    if (index < 0 || index >= static_cast<std::int64_t>(blocks.size()))
+        return out.add("the recorded block does not exist");
+    const std::vector<Storage> block = savedOf(model, *blocks[static_cast<std::size_t>(index)], true);
+    compareSaved("block", recorded, block, out);
+    compareSaved("outside", at(file, "outside"), outside, out);
+    std::int64_t sharedHere = 0, sharedRecorded = 0;
+    for (const Storage& storage : block) sharedHere += storage.shared ? storage.bytes : 0;
+    for (const Document& item : at(recorded, "shared_with_other_blocks").items)
+        sharedRecorded += integer(item, "bytes");
+    out.check("shared with other blocks", sharedRecorded, sharedHere);
+    out.check("whole model", integer(file, "total_bytes"), total);
+}
+
+}  // namespace recorded
+
+struct Comparison {
+    enum class Verdict { Equal, Differs, NotExpressible, Unreadable } verdict = Verdict::Equal;
+    std::vector<std::string> lines;  ///< what differs, the knob that is missing, or why it cannot be read
+};
+
+/// Builds the model that the recording names and compares.
+inline Comparison compareWithRecording(const core::Document& file) {
+    using namespace recorded;
+    const std::string kind = text(file, "kind");
+    if (kind.empty()) return {Comparison::Verdict::Unreadable, {"no `kind`"}};
+    if (kind != "kernels" && kind != "saved") return {Comparison::Verdict::NotExpressible, {"kind `" + kind + "`"}};
+    std::string knob = missingKnob(file, kind == "saved");
+    const auto spec = specOf(file);
+    if (knob.empty() && !spec) knob = spec.error().message;
+    if (!knob.empty()) return {Comparison::Verdict::NotExpressible, {knob}};
+
+    Workload workload;
+    workload.batch = integer(file, "batch");
+    workload.sequence = std::holds_alternative<VitSpec>(*spec) ? 0 : integer(file, "seq");
+    workload.dtype = *dtypeFromName(text(file, "dtype"));
+    workload.attention =
+        text(file, "attention") == "sdpa_math" ? Workload::AttentionKind::Math : Workload::AttentionKind::Flash;
+    const auto model = buildModel(*spec, workload);
+    Differences differences;
+    if (!model)
+        differences.add(describe(model.error()));
+    else if (kind == "kernels")
+        checkKernels(file, *model, differences);
+    else
+        checkSaved(file, *model, differences);
+    return {differences.found.empty() ? Comparison::Verdict::Equal : Comparison::Verdict::Differs, differences.found};
+}
+
+}  // namespace shardscope::tests
