@@ -38,7 +38,10 @@ inline PricedStep fsdpStep(std::int64_t ranks, std::int64_t units = 32, std::int
     step.prices.links = {0b10};
     step.prices.slowNum = slowNum;
     step.prices.slowDen = slowDen;
-    builder.beginClass({.name = "all ranks", .multiplicity = ranks});
+    core::RankClass all;
+    all.name = "all ranks";
+    all.multiplicity = ranks;
+    builder.beginClass(all);
     const auto add = [&](core::OpKind kind, core::Phase phase, std::uint8_t stream, std::int64_t duration) {
         core::Op op;
         op.kind = kind;
