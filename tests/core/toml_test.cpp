@@ -63,5 +63,15 @@ TEST(Toml, RefusesWrongBytes) {
     EXPECT_TRUE(parseToml("", "f.toml"));
 }
 
+// Both aborted or ran into undefined behaviour inside toml++ 3.3 (found by the cluster fuzzer).
+TEST(Toml, OddCharactersOutsideStringsAreRefused) {
+    EXPECT_FALSE(parseToml("[\vname]", "f.toml"));
+    const auto letter = parseToml("a = 1\nb = \xCF\x9F\n", "f.toml");
+    ASSERT_FALSE(letter);
+    EXPECT_EQ(letter.error().where.substr(0, 8), "f.toml:2");
+    EXPECT_TRUE(
+        parseToml("\xEF\xBB\xBF# \xC3\xA9\na = \"\xC3\xA9\"\nb = '''\xC3\xA9'''\n\"\xC3\xA9\" = 1\n", "f.toml"));
+}
+
 }  // namespace
 }  // namespace shardscope::core
