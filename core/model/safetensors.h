@@ -68,8 +68,8 @@ struct SafetensorsIndex {
 [[nodiscard]] Error missingShards(const SafetensorsIndex& index, const std::vector<std::string>& missing);
 
 /// Joins the headers of a model's shards. Refuses a tensor in two shards and, given an index, one that the index
-/// promises and its shard lacks (tensors that the index does not name are taken). A dtype that only storage knows stands
-/// as F32, or as I32 if it is an integer's.
+/// promises and its shard lacks (tensors that the index does not name are taken). A dtype that only storage knows
+/// stands as F32, or as I32 if it is an integer's.
 [[nodiscard]] Result<ShapesSpec> shapesFromSafetensors(const std::string& modelName,
                                                        const std::vector<SafetensorsHeader>& shards,
                                                        const SafetensorsIndex* index = nullptr);
