@@ -31,6 +31,12 @@ std::string percent(double share) {
     return fmt::format("{:.0f}", share);
 }
 
+/// What does not change when a picture is drawn again more coarsely.
+struct PreparedPanel {
+    std::vector<Breakdown> breakdown;
+    std::vector<std::vector<RowPiece>> compute, communication;  ///< a rank drawn, folded to the finest resolution
+};
+
 struct TimeUnit {
     double ns;
     std::string_view name;
@@ -43,17 +49,41 @@ TimeUnit unitOfAxis(std::int64_t length) {
     return {1e9, "s"};
 }
 
+TimeScale scaleOf(const Picture& picture) {
+    TimeScale scale;
+    scale.left = kLeft;
+    scale.width = std::clamp(picture.width, 800, 8000) - kLeft - kRight;
+    for (const Panel& panel : picture.panels) {
+        for (const timeline::RankRow& rank : panel.timeline->ranks) scale.length = std::max(scale.length, rank.stepEnd);
+    }
+    return scale;
+}
+
+std::int64_t resolutionIn(const TimeScale& scale, double px) {
+    return static_cast<std::int64_t>(std::ceil(px * static_cast<double>(scale.length) / scale.width));
+}
+
+PreparedPanel prepare(const Panel& panel, std::size_t maxRanks, std::int64_t resolution) {
+    PreparedPanel prepared;
+    const Timeline& t = *panel.timeline;
+    prepared.breakdown = panel.breakdown.empty() ? timeline::breakdownOf(t) : panel.breakdown;
+    const std::vector<timeline::SpanRange> lanes = timeline::spansOfLanes(t);
+    const timeline::CauseFinder causes(t);
+    for (std::uint32_t r = 0; r < std::min(t.ranks.size(), maxRanks); ++r) {
+        prepared.compute.push_back(fold(computeRow(t, causes, lanes, r), resolution));
+        prepared.communication.push_back(fold(communicationRow(t, lanes, r), resolution));
+    }
+    return prepared;
+}
+
 class Painter {
 public:
-    Painter(const Picture& picture, double resolution, bool withTips)
-        : m_picture(picture), m_resolution(resolution), m_withTips(withTips) {
-        m_scale.left = kLeft;
-        m_scale.width = std::clamp(picture.width, 800, 8000) - kLeft - kRight;
-        for (const Panel& panel : picture.panels) {
-            for (const timeline::RankRow& rank : panel.timeline->ranks) {
-                m_scale.length = std::max(m_scale.length, rank.stepEnd);
-            }
-        }
+    Painter(const Picture& picture, const std::vector<PreparedPanel>& prepared, double resolution, bool withTips)
+        : m_picture(picture),
+          m_prepared(prepared),
+          m_resolution(resolution),
+          m_withTips(withTips),
+          m_scale(scaleOf(picture)) {
         for (const Panel& panel : picture.panels) {
             m_curves.emplace_back();
             if (panel.memory) m_curves.back() = memoryCurve(*panel.timeline, panel.memory->rankIndex, resolutionNs());
@@ -70,16 +100,14 @@ public:
             y += 24;
         }
         y += 18;
-        for (std::size_t p = 0; p < m_picture.panels.size(); ++p) y = panel(m_picture.panels[p], m_curves[p], y) + 22;
+        for (std::size_t p = 0; p < m_picture.panels.size(); ++p) y = panel(p, y) + 22;
         y = legend(y);
         return document(y + kMargin - 8);
     }
 
 private:
     [[nodiscard]] double right() const { return m_scale.left + m_scale.width; }
-    [[nodiscard]] std::int64_t resolutionNs() const {
-        return static_cast<std::int64_t>(std::ceil(m_resolution * static_cast<double>(m_scale.length) / m_scale.width));
-    }
+    [[nodiscard]] std::int64_t resolutionNs() const { return resolutionIn(m_scale, m_resolution); }
 
     /// All panels share one scale of bytes. A capacity far above everything would flatten the curves: it is told, not
     /// drawn.
@@ -94,9 +122,11 @@ private:
         if (capacity > 0 && capacity / 4 <= peak) m_memoryLimit = std::max(m_memoryLimit, capacity + capacity / 12);
     }
 
-    double panel(const Panel& panel, const MemoryCurve& curve, double y) {
+    double panel(std::size_t p, double y) {
+        const Panel& panel = m_picture.panels[p];
+        const MemoryCurve& curve = m_curves[p];
         const Timeline& t = *panel.timeline;
-        const std::vector<Breakdown> breakdown = panel.breakdown.empty() ? timeline::breakdownOf(t) : panel.breakdown;
+        const std::vector<Breakdown>& breakdown = m_prepared[p].breakdown;
         y = header(panel, t, breakdown, y);
         const double lanesTop = y + 4;
         const std::size_t drawn = std::min(t.ranks.size(), m_picture.maxRanks);
@@ -106,15 +136,13 @@ private:
         const double lanesBottom = lanesTop + pitch * static_cast<double>(drawn);
         const double bottom = lanesBottom + (drawn < t.ranks.size() ? 22 : 0) + (panel.memory ? kMemoryHeight + 26 : 4);
         grid(lanesTop, bottom);
-        const std::vector<timeline::SpanRange> lanes = timeline::spansOfLanes(t);
-        const timeline::CauseFinder causes(t);
         std::int64_t stepEnd = 0;
         for (std::uint32_t r = 0; r < drawn; ++r) {
             const double top = lanesTop + pitch * r;
             rankLabel(t, t.ranks[r], r, top, compute + communication);
-            drawLane(m_canvas, fold(computeRow(t, causes, lanes, r), resolutionNs()), t, m_picture.text, m_scale,
+            drawLane(m_canvas, fold(m_prepared[p].compute[r], resolutionNs()), t, m_picture.text, m_scale,
                      {top, compute, false}, m_withTips, m_used);
-            drawLane(m_canvas, fold(communicationRow(t, lanes, r), resolutionNs()), t, m_picture.text, m_scale,
+            drawLane(m_canvas, fold(m_prepared[p].communication[r], resolutionNs()), t, m_picture.text, m_scale,
                      {top + compute + 2, communication, true}, m_withTips, m_used);
             const double size = std::min(19.0, pitch * 0.8);
             if (size >= 6) {
@@ -296,6 +324,7 @@ private:
     }
 
     const Picture& m_picture;
+    const std::vector<PreparedPanel>& m_prepared;
     double m_resolution;  ///< px
     bool m_withTips;
     TimeScale m_scale;
@@ -310,10 +339,14 @@ private:
 
 std::string svgOf(const Picture& picture) {
     constexpr double kFinest = 0.3;
-    std::string svg = Painter(picture, kFinest, true).draw();
+    std::vector<PreparedPanel> prepared;
+    for (const Panel& panel : picture.panels) {
+        prepared.push_back(prepare(panel, picture.maxRanks, resolutionIn(scaleOf(picture), kFinest)));
+    }
+    std::string svg = Painter(picture, prepared, kFinest, true).draw();
     // Tips go first, then resolution; 64 px a piece is nothing that could be read, so that it ends.
     for (double resolution = kFinest; svg.size() > picture.maxBytes && resolution < 64; resolution *= 2) {
-        svg = Painter(picture, resolution, false).draw();
+        svg = Painter(picture, prepared, resolution, false).draw();
     }
     return svg;
 }

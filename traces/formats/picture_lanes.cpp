@@ -10,8 +10,10 @@ namespace {
 
 constexpr double kWide = 4;  ///< px: from here on a piece gets an edge and a tip of its own
 
-bool isGap(Look look) {
-    return look == Look::Exposed || look == Look::Waiting || look == Look::Idle;
+/// A copy beside compute is a gap of the compute lane and work of the other one.
+bool isGap(Look look, bool isCommunication) {
+    return look == Look::Exposed || look == Look::Waiting || look == Look::Idle ||
+           (look == Look::Copy && !isCommunication);
 }
 
 std::string_view lastPartOf(std::string_view unit) {
@@ -23,7 +25,7 @@ std::string_view lastPartOf(std::string_view unit) {
 std::vector<std::string> labelsOf(const RowPiece& piece, const Timeline& t, const PictureText& text,
                                   bool isCommunication) {
     std::vector<std::string> labels;
-    if (!isCommunication && (isGap(piece.look) || piece.look == Look::Copy)) {
+    if (!isCommunication && isGap(piece.look, isCommunication)) {
         // Idle without a known reason needs no words; its emptiness says it.
         if (piece.cause == timeline::Cause::Unknown) return labels;
         const std::string_view words = text.waits[static_cast<std::size_t>(piece.cause)];
@@ -31,7 +33,8 @@ std::vector<std::string> labelsOf(const RowPiece& piece, const Timeline& t, cons
         labels.push_back(fill(words, lastPartOf(t.strings[piece.causeUnit])));
         return labels;
     }
-    if (piece.span == timeline::kNoIndex || isGap(piece.look) || piece.look == Look::None) return labels;
+    if (piece.span == timeline::kNoIndex || isGap(piece.look, isCommunication) || piece.look == Look::None)
+        return labels;
     const std::string& unit = t.strings[t.spans.unit[piece.span]];
     const std::string kind(text.looks[static_cast<std::size_t>(piece.look)]);
     if (piece.look == Look::Optimizer || unit.empty()) {
@@ -46,7 +49,7 @@ std::vector<std::string> labelsOf(const RowPiece& piece, const Timeline& t, cons
 
 std::string tipOf(const RowPiece& piece, const Timeline& t, const PictureText& text) {
     std::string tip(text.looks[static_cast<std::size_t>(piece.look)]);
-    if (isGap(piece.look) && piece.cause != timeline::Cause::Unknown) {
+    if (piece.cause != timeline::Cause::Unknown) {
         tip += " (" + fill(text.waits[static_cast<std::size_t>(piece.cause)], t.strings[piece.causeUnit]) + ")";
     } else if (piece.span != timeline::kNoIndex) {
         tip += ": " + t.strings[t.spans.name[piece.span]];
@@ -72,15 +75,16 @@ void drawLane(SvgCanvas& canvas, const std::vector<RowPiece>& pieces, const Time
         if (width < kWide) {
             narrow[static_cast<std::size_t>(piece.look)].add(x, top, width, height);
         } else if (withTips) {
-            canvas.rect(x, top, width, height,
-                        fmt::format("l{}{}", indexOf(piece.look), isGap(piece.look) ? pale : " s"),
-                        tipOf(piece, t, text));
+            canvas.rect(
+                x, top, width, height,
+                fmt::format("l{}{}", indexOf(piece.look), isGap(piece.look, shape.isCommunication) ? pale : " s"),
+                tipOf(piece, t, text));
         } else {
             wide[static_cast<std::size_t>(piece.look)].add(x, top, width, height);
         }
     }
     for (std::size_t look = 0; look < kLooks; ++look) {
-        const bool gap = isGap(static_cast<Look>(look));
+        const bool gap = isGap(static_cast<Look>(look), shape.isCommunication);
         if (!wide[look].empty()) canvas.path(wide[look].d(), fmt::format("l{}{}", look, gap ? pale : " s"));
         if (!narrow[look].empty()) canvas.path(narrow[look].d(), fmt::format("l{}{}", look, gap ? pale : ""));
     }
@@ -96,7 +100,7 @@ void drawLane(SvgCanvas& canvas, const std::vector<RowPiece>& pieces, const Time
             const double inset = piece.look == Look::Backward ? shape.height * 0.07 : 0;
             const double x = scale.x(piece.begin) + width / 2;
             const double y = shape.top + inset + shape.height / 2 + size * 0.36;
-            if (isGap(piece.look)) {
+            if (isGap(piece.look, shape.isCommunication)) {
                 canvas.text(x, y, size, "c halo", label, "#222222");
             } else {
                 canvas.text(x, y, size, isPlain ? "c" : "c b halo", label, textColourOn(piece.look),

@@ -55,34 +55,45 @@ MemoryCurve memoryCurve(const timeline::Timeline& t, std::uint32_t rankIndex, st
     }
     std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.time < b.time; });
 
+    // Buckets of `resolution`: each shows the instant of its largest sum; where nothing changes, what was there last
+    // holds.
     const timeline::RankRow& rank = t.ranks[rankIndex];
-    std::vector<std::int64_t> now(counters.size(), 0);
-    std::int64_t largestInColumn = -1;
     resolution = std::max<std::int64_t>(resolution, 1);
+    std::vector<std::int64_t> now(counters.size(), 0), best = now;
+    std::int64_t bestSum = 0, bucket = 0;
+    const auto beginOf = [&](std::int64_t b) { return rank.stepBegin + b * resolution; };
+    const auto finishBucket = [&] {
+        if (curve.columns.empty() || curve.columns.back().bytes != best)
+            curve.columns.push_back({beginOf(bucket), best});
+    };
     for (std::size_t i = 0; i < changes.size();) {
-        const std::int64_t time = changes[i].time;
-        for (; i < changes.size() && changes[i].time == time; ++i) now[changes[i].series] = changes[i].value;
+        const std::int64_t time = std::max(changes[i].time, rank.stepBegin);
         if (time >= rank.stepEnd) break;
+        const std::int64_t next = (time - rank.stepBegin) / resolution;
+        if (next != bucket) {
+            finishBucket();
+            if (next > bucket + 1 && best != now) curve.columns.push_back({beginOf(bucket + 1), now});
+            bucket = next;
+            best = now;
+            bestSum = std::accumulate(now.begin(), now.end(), std::int64_t{0});
+        }
+        for (; i < changes.size() && std::max(changes[i].time, rank.stepBegin) == time; ++i) {
+            now[changes[i].series] = changes[i].value;
+        }
         const std::int64_t sum = std::accumulate(now.begin(), now.end(), std::int64_t{0});
+        // What held before the bucket's first instant is none of its own.
+        if (sum > bestSum || time == beginOf(bucket)) {
+            best = now;
+            bestSum = sum;
+        }
         if (sum > curve.peak) {
             curve.peak = sum;
-            curve.peakTime = std::max(time, rank.stepBegin);
-        }
-        const std::int64_t begin = std::max(time, rank.stepBegin);
-        const bool isNewColumn = curve.columns.empty() || begin >= curve.columns.back().begin + resolution;
-        if (isNewColumn) {
-            // What held when the new column begins was the last value, not the old column's largest.
-            curve.columns.push_back({begin, now});
-            largestInColumn = sum;
-        } else if (sum > largestInColumn) {
-            curve.columns.back().bytes = now;
-            largestInColumn = sum;
-        } else if (begin + resolution > curve.columns.back().begin + resolution) {
-            // Lower within the same column: shown from the column's end on.
-            curve.columns.push_back({curve.columns.back().begin + resolution, now});
-            largestInColumn = sum;
+            curve.peakTime = time;
         }
     }
+    if (counters.empty()) return curve;
+    finishBucket();
+    if (best != now && beginOf(bucket + 1) < rank.stepEnd) curve.columns.push_back({beginOf(bucket + 1), now});
     return curve;
 }
 

@@ -26,7 +26,7 @@ constexpr std::array<Style, kLooks> kStyles = {{
     {"#7b4ea3", Pattern::Falling, "#cfb4e6", ""},
     {"#009E73", Pattern::Upright, "#8fdcc4", ""},
     {"#4d4d4d", Pattern::Level, "#bdbdbd", ""},
-    {"#56B4E9", Pattern::Dots, "#1b5e86", ""},
+    {"#e3f3fc", Pattern::Dots, "#2b7fb0", "#56B4E9"},
     {"#eaf7f2", Pattern::Rising, "#7fcdb3", "#009E73"},
     {"#ffffff", Pattern::Hatch, "#8c8c8c", "#8c8c8c"},
     {"#ffffff", Pattern::Plain, "", "#b5b5b5"},
