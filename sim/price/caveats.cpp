@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include "sim/price/collective_constants.h"
-#include "sim/price/repricer.h"
+#include "sim/price/collective_price.h"
+#include "sim/price/gpu_rates.h"
 
 namespace shardscope::sim {
 namespace {
@@ -12,15 +13,13 @@ struct Uses {
     bool link = false, network = false, attention = false, memoryBound = false;
 };
 
-Uses usesOf(const core::StepGraph& graph, const core::Model& model, const core::Cluster& cluster) {
+Uses usesOf(const core::Model& model, const Prices& prices) {
     Uses uses;
     for (const core::Program& program : model.programs)
         for (const core::Kernel& kernel : program.forward) {
             uses.attention |= core::classOf(kernel.kind) == core::KernelClass::Attention;
             uses.memoryBound |= core::classOf(kernel.kind) == core::KernelClass::Memory;
         }
-    Prices prices;
-    Repricer(graph, model).price(cluster, {}, prices);
     for (std::uint32_t links : prices.links) {
         uses.link |= (links & kLinkBit) != 0;
         uses.network |= (links & kNetworkBit) != 0;
@@ -30,9 +29,8 @@ Uses usesOf(const core::StepGraph& graph, const core::Model& model, const core::
 
 }  // namespace
 
-std::vector<std::string> caveatsOf(const core::StepGraph& graph, const core::Model& model,
-                                   const core::Cluster& cluster) {
-    const Uses uses = usesOf(graph, model, cluster);
+std::vector<std::string> caveatsOf(const core::Model& model, const core::Cluster& cluster, const Prices& prices) {
+    const Uses uses = usesOf(model, prices);
     const GpuFamily family = familyOf(cluster.gpu);
     core::Cluster used = cluster;
     if (!uses.link) used.gpusPerNode = 1;

@@ -2,6 +2,8 @@
 
 // The measured constants of collectives, as data: a row per kind of link or network, each with its source.
 
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "core/cluster/cluster.h"

@@ -73,6 +73,19 @@ double trafficFactorOf(KernelKind kind, GpuFamily family) {
     }
 }
 
+// Bytes that really move: a look-up touches the rows it names, not the table, and the gradient of a picked element is a
+// cleared tensor with a few elements in it.
+double trafficOf(const core::Kernel& kernel) {
+    const double read = static_cast<double>(kernel.read.value), written = static_cast<double>(kernel.written.value);
+    switch (kernel.kind) {
+        case KernelKind::Embedding: return 2 * written;
+        case KernelKind::EmbeddingGrad: return 2 * read + written;  // cleared, then every row read, added and written
+        case KernelKind::NllLoss:
+        case KernelKind::NllLossGrad: return written;
+        default: return read + written;
+    }
+}
+
 }  // namespace
 
 core::DType operandType(const core::Program& program, const core::Kernel& kernel) {
@@ -181,7 +194,7 @@ KernelPrice priceAttention(std::int64_t b, std::int64_t heads, std::int64_t quer
 }
 
 KernelPrice priceKernel(const core::Kernel& kernel, core::DType dtype, const GpuRates& rates) {
-    const double traffic = static_cast<double>(kernel.read.value) + static_cast<double>(kernel.written.value);
+    const double traffic = trafficOf(kernel);
     switch (core::classOf(kernel.kind)) {
         case core::KernelClass::Gemm:
             return priceGemm(kernel.b, kernel.m, kernel.n, kernel.k, alignedGemm(kernel, dtype), traffic, dtype, rates);

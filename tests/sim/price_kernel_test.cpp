@@ -157,6 +157,18 @@ TEST(MemoryPrice, LargeCastsAreNearPublishedRates) {
     EXPECT_NEAR(bytes / priceTraffic(bytes, 1, ratesOfPreset("h100-sxm")).seconds / 2.76e12, 1, 0.06);
 }
 
+TEST(MemoryPrice, ALookUpMovesItsRowsAndNotTheTable) {
+    const GpuRates rates = ratesOfPreset("h100-sxm");
+    core::Kernel kernel;
+    kernel.kind = core::KernelKind::Embedding;
+    kernel.read = {128256ll * 4096 * 2 + 8192 * 8};
+    kernel.written = {8192ll * 4096 * 2};
+    EXPECT_DOUBLE_EQ(priceKernel(kernel, core::DType::BF16, rates).traffic, 2.0 * 8192 * 4096 * 2);
+    kernel.kind = core::KernelKind::EmbeddingGrad;  // clears and fills the whole gradient of the table
+    std::swap(kernel.read, kernel.written);
+    EXPECT_GT(priceKernel(kernel, core::DType::BF16, rates).traffic, 128256.0 * 4096 * 2);
+}
+
 // 8.03 billion all-bf16 parameters (14 bytes each), default foreach AdamW on B200: 46.6 ms (stas00/ml-engineering).
 TEST(OptimizerPrice, IsNearThePublishedStep) {
     const GpuRates rates = ratesOfPreset("b200-sxm");
