@@ -1,5 +1,6 @@
 #include "runtime/executor/executor.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include <fmt/format.h>
@@ -32,6 +33,7 @@ Executor::Executor(const core::Model& model, const core::StepGraph& graph, std::
       m_rank(rank),
       m_ranks{graph.plan.mesh, rank},
       m_class(classOfRank(graph, m_ranks)),
+      m_classId(static_cast<std::size_t>(&m_class - graph.classes.data())),
       m_device(device),
       m_settings(settings),
       m_activations(model, m_class, device) {
@@ -47,6 +49,7 @@ Executor::~Executor() {
             if (held->allocated()) m_device.release(held->memory);
     for (auto& [id, memory] : m_gradientBlocks) m_device.release(memory);
     for (auto& [id, memory] : m_stateBlocks) m_device.release(memory);
+    if (m_received.allocated()) m_device.release(m_received.memory);
 }
 
 Result<std::unique_ptr<Executor>> Executor::create(const core::Model& model, const core::StepGraph& graph,
@@ -60,14 +63,24 @@ Result<std::unique_ptr<Executor>> Executor::create(const core::Model& model, con
 
 Result<void> Executor::prepare(const CommunicatorSource& communicators) {
     SHARDSCOPE_TRY(m_activations.checkBorders());
-    for (std::size_t i = 0; i < m_graph.streams.size(); ++i) m_device.openStream(m_graph.streams[i].name);
+    for (const core::Stream& stream : m_graph.streams) m_device.openStream(stream.name);
+    findUnits();
+    findPeers();
+    SHARDSCOPE_TRY(checkModel());
+    for (std::size_t i = 0; i < m_graph.blocks.size(); ++i) {
+        const core::Block& block = m_graph.blocks[i];
+        if (block.persistent && block.rankClass == m_classId) SHARDSCOPE_TRY(allocate(BlockId(i)));
+    }
+    openCommunicators(communicators);
+    return {};
+}
 
+void Executor::findUnits() {
     m_units.resize(m_graph.units.size());
     m_placeOf.resize(m_model.parameters.size());
     m_hasParameter.assign(m_model.parameters.size(), false);
-    const std::size_t classIndex = static_cast<std::size_t>(&m_class - m_graph.classes.data());
     for (const core::Block& block : m_graph.blocks) {
-        if (!block.unit.valid() || block.rankClass.index() != classIndex) continue;
+        if (!block.unit.valid() || block.rankClass != m_classId) continue;
         UnitMemory& unit = m_units[block.unit.index()];
         if (unit.unit != nullptr) continue;
         unit.unit = &m_graph.units[block.unit.index()];
@@ -81,12 +94,29 @@ Result<void> Executor::prepare(const CommunicatorSource& communicators) {
             m_hasParameter[parameter] = true;
         }
     }
-    SHARDSCOPE_TRY(checkModel());
-    for (std::size_t i = 0; i < m_graph.blocks.size(); ++i) {
-        const core::Block& block = m_graph.blocks[i];
-        if (block.persistent && block.rankClass.index() == classIndex) SHARDSCOPE_TRY(allocate(BlockId(i)));
-    }
+}
 
+void Executor::findPeers() {
+    constexpr auto kNone = core::Op{}.match;
+    std::map<std::uint32_t, bool> own;
+    for (const core::Op& op : m_graph.opsOf(m_class))
+        if (op.match != kNone) own[op.match] = true;
+    for (const core::Op& op : m_graph.ops)
+        if (op.match != kNone && op.rankClass != m_classId && own.contains(op.match))
+            m_peerStage[op.match] = m_graph.classes[op.rankClass.index()].stage;
+    std::map<std::int64_t, std::vector<bool>> heldBy;
+    for (const core::Block& block : m_graph.blocks) {
+        if (!block.unit.valid() || block.rankClass == m_classId) continue;
+        std::vector<bool>& held = heldBy[m_graph.classes[block.rankClass.index()].stage];
+        held.resize(m_model.parameters.size());
+        for (const core::ParameterId p : m_graph.units[block.unit.index()].parameters) held[p.index()] = true;
+    }
+    for (const auto& [stage, held] : heldBy)
+        for (std::size_t p = 0; p < held.size(); ++p)
+            if (held[p] && m_hasParameter[p]) m_tiedTo[stage].push_back(core::ParameterId(p));
+}
+
+void Executor::openCommunicators(const CommunicatorSource& communicators) {
     std::vector<std::int64_t> everyone;
     for (std::int64_t r = 0; r < m_graph.plan.mesh.size(); ++r) everyone.push_back(r);
     m_world = communicators("world", everyone);
@@ -95,7 +125,15 @@ Result<void> Executor::prepare(const CommunicatorSource& communicators) {
     for (const core::Op& op : m_graph.opsOf(m_class)) {
         if (!op.group.valid() || m_communicatorOfGroup[op.group.index()] != nullptr) continue;
         const core::Group& group = m_graph.groups[op.group.index()];
-        const std::vector<std::int64_t> members = m_ranks.membersOf(group);
+        std::vector<std::int64_t> members;
+        if (group.kind == core::Group::Kind::Pair) {
+            const auto peer = m_peerStage.find(op.match);
+            if (peer == m_peerStage.end()) continue;  // refused when the op is issued
+            members = {m_rank, m_ranks.peerIn(peer->second)};
+            std::sort(members.begin(), members.end());
+        } else {
+            members = m_ranks.membersOf(group);
+        }
         Communicator*& communicator = known[{group.communicator, members}];
         if (communicator == nullptr) {
             m_communicators.push_back(communicators(fmt::format("{}#{}", group.name, group.communicator), members));
@@ -103,7 +141,6 @@ Result<void> Executor::prepare(const CommunicatorSource& communicators) {
         }
         m_communicatorOfGroup[op.group.index()] = communicator;
     }
-    return {};
 }
 
 Result<void> Executor::checkModel() const {

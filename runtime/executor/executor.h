@@ -92,6 +92,9 @@ private:
              const OptimizerSettings& settings);
 
     core::Result<void> prepare(const CommunicatorSource& communicators);
+    void findUnits();
+    void findPeers();
+    void openCommunicators(const CommunicatorSource& communicators);
     core::Result<void> checkModel() const;
 
     // executor_blocks.cpp
@@ -102,9 +105,10 @@ private:
     core::Result<void> allocateRepeated(core::BlockId id, UnitMemory& unit);
     core::Result<void> allocateMoments(core::BlockId id);
     [[nodiscard]] core::DType gradientType() const;
+    [[nodiscard]] core::OpKind makerOf(const core::Block& block) const;
     [[nodiscard]] bool isRepeated(const core::Block& block) const;
     /// What a block of a unit is for, and the bytes that this rank needs there.
-    [[nodiscard]] Held* heldFor(const core::Block& block, UnitMemory& unit, std::int64_t& bytes) const;
+    [[nodiscard]] Held* heldFor(const core::Block& block, UnitMemory& unit, std::int64_t& bytes);
     /// Places of the unit whose gradient that op makes, and that have memory for one already or not.
     [[nodiscard]] std::vector<std::size_t> gradientsMadeBy(core::OpId op, const UnitMemory& unit, bool already) const;
     [[nodiscard]] tl::unexpected<core::Error> refuseBlock(core::BlockId id, const std::string& why) const;
@@ -139,6 +143,9 @@ private:
     core::Result<void> addGradient(const core::Op& op);
     core::Result<void> sendGradient(const core::Op& op);
     core::Result<void> receiveGradient(const core::Op& op);
+    core::Result<void> addReceived(const core::Op& op);
+    /// This rank's gradients of the parameters tied to another stage, one view each, in the order of ParameterId.
+    core::Result<std::vector<TensorView>> tiedGradients(std::int64_t stage);
     [[nodiscard]] static std::int64_t peerOf(const Communicator& pair);
     core::Result<TensorView> messageOperand(const core::Op& op, bool written);
 
@@ -154,6 +161,7 @@ private:
     std::int64_t m_rank;
     RankMap m_ranks;
     const core::RankClass& m_class;
+    core::ClassId m_classId;
     Device& m_device;
     OptimizerSettings m_settings;
     ActivationMemory m_activations;
@@ -167,7 +175,11 @@ private:
     bool m_agreed = false;
     std::int64_t m_optimizerSteps = 0;
 
+    std::map<std::uint32_t, std::int64_t> m_peerStage;                ///< by Op::match: the stage of the other end
+    std::map<std::int64_t, std::vector<core::ParameterId>> m_tiedTo;  ///< by stage: parameters that it holds as well
+
     // One step.
+    Held m_received;  ///< the other stage's gradients of tied parameters
     const BatchSource* m_batches = nullptr;
     std::vector<std::optional<Batch>> m_batch;  ///< by micro-batch
     std::vector<bool> m_launched;               ///< by op of the class

@@ -23,24 +23,32 @@ tl::unexpected<core::Error> Executor::refuseBlock(BlockId id, const std::string&
                       fmt::format("block {} of {}", id.index(), m_class.name));
 }
 
-// Memory of a unit inside an op: the cast of its shard before a gather, or a second contribution to its gradients.
-bool Executor::isRepeated(const core::Block& block) const {
-    return block.category == MemoryCategory::Workspace && block.unit.valid() && block.firstUse.valid() &&
-           m_graph.ops[block.firstUse.index()].kind == OpKind::Compute;
+OpKind Executor::makerOf(const core::Block& block) const {
+    return block.firstUse.valid() ? m_graph.ops[block.firstUse.index()].kind : OpKind::HostWork;
 }
 
-Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t& bytes) const {
+// Memory of a unit inside an op: the cast of its shard before a gather, or a second contribution to its gradients.
+bool Executor::isRepeated(const core::Block& block) const {
+    return block.category == MemoryCategory::Workspace && block.unit.valid() && makerOf(block) == OpKind::Compute;
+}
+
+Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t& bytes) {
     const core::Precision& precision = m_graph.plan.precision;
     const UnitLayout& layout = unit.layout;
     const std::int64_t original = core::sizeOf(precision.original), compute = core::sizeOf(precision.compute());
     const std::int64_t reduced = core::sizeOf(precision.reduction());
-    const OpKind maker = block.firstUse.valid() ? m_graph.ops[block.firstUse.index()].kind : OpKind::HostWork;
+    const OpKind maker = makerOf(block);
     switch (block.category) {
         case MemoryCategory::ShardedParameters: bytes = original * layout.share(); return &unit.shard;
         case MemoryCategory::UnshardedParameters:
             if (maker == OpKind::KeepSlice) {
                 bytes = block.bytes.value;
                 return &unit.slice;
+            }
+            // Without a unit policy the optimizer's parameters are whole; in another dtype, kernels read a copy.
+            if (block.persistent && precision.compute() != precision.original) {
+                bytes = original * layout.padded;
+                return &unit.shard;
             }
             bytes = compute * layout.padded;
             return &unit.unsharded;
@@ -58,6 +66,10 @@ Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t
         case MemoryCategory::Activations:
         case MemoryCategory::Context: break;
         case MemoryCategory::Workspace:
+            if (maker == OpKind::Receive) {
+                bytes = block.bytes.value;
+                return &m_received;
+            }
             if (maker != OpKind::GatherCopyIn) return nullptr;
             bytes = compute * layout.share();
             return &unit.cast;
@@ -126,7 +138,7 @@ Result<void> Executor::allocateMoments(BlockId id) {
 std::vector<std::size_t> Executor::gradientsMadeBy(core::OpId id, const UnitMemory& unit, bool already) const {
     std::vector<std::size_t> places;
     const core::Op& op = m_graph.ops[id.index()];
-    if (op.kind != OpKind::Compute || !op.kernels.layer.valid()) return places;
+    if (!op.kernels.layer.valid()) return places;
     const core::Layer& layer = m_model.layers[op.kernels.layer.index()];
     const core::Program& program = m_model.programOf(layer);
     const auto& kernels = op.kernels.backward ? program.backward : program.forward;
@@ -220,10 +232,14 @@ Result<void> Executor::release(BlockId id) {
     }
     std::int64_t bytes = 0;
     Held* held = isRepeated(block) ? &unit.repeated : heldFor(block, unit, bytes);
-    if (held == &unit.repeated)
-        for (GradientPlace& added : unit.added) added = {};
     if (held == nullptr || held->block != id || !held->allocated())
         return refuseBlock(id, "is released but not allocated");
+    // Contributions that nobody added would be lost without a trace.
+    if (held == &m_received && held->content != Held::Content::Used)
+        return refuseBlock(id, "is released before the received gradients were added");
+    if (held == &unit.repeated)
+        for (const GradientPlace& added : unit.added)
+            if (added.data != nullptr) return refuseBlock(id, "is released before the contributions were added");
     m_device.release(held->memory);
     *held = {};
     return {};

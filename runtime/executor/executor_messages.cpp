@@ -10,18 +10,16 @@ using core::Result;
 using core::TensorRole;
 
 Result<TensorView> Executor::messageOperand(const core::Op& op, bool written) {
-    // A message is the output of the last layer before the cut, or the input gradient of the first one behind it. The
-    // rank on the other side knows it as its first layer's input, or its last layer's output gradient.
+    // A message is the output of the last layer before the cut, or its gradient. The rank behind the cut knows them as
+    // its first layer's input and input gradient.
     core::LayerId layer = op.boundary;
-    TensorRole role = op.phase == core::Phase::Backward ? TensorRole::InputGradient : TensorRole::Output;
-    if (!layer.valid() || layer.index() >= m_model.layers.size()) return refuse("names no layer");
-    if (!(layer < m_class.layerEnd)) {
-        layer = core::LayerId(m_class.layerEnd.index() - 1);
-        role = TensorRole::OutputGradient;
-    } else if (layer < m_class.layerBegin) {
+    const bool gradient = op.phase == core::Phase::Backward;
+    TensorRole role = gradient ? TensorRole::OutputGradient : TensorRole::Output;
+    if (layer < m_class.layerBegin) {
         layer = m_class.layerBegin;
-        role = TensorRole::Input;
+        role = gradient ? TensorRole::InputGradient : TensorRole::Input;
     }
+    if (!(layer < m_class.layerEnd)) return refuse("names a layer of another stage");
     const core::TensorId tensor = core::findRole(m_model.programOf(m_model.layers[layer.index()]), role);
     if (!tensor.valid()) return refuse("names a layer without that tensor");
     const LocatedTensor at = m_activations.locate(layer, tensor);
@@ -85,17 +83,87 @@ std::int64_t Executor::peerOf(const Communicator& pair) {
     return 1 - pair.rank();
 }
 
-Result<void> Executor::sendGradient(const core::Op&) {
-    return core::fail(core::ErrorCode::Unsupported, "the executor does not exchange gradients of tied parameters yet");
+Result<std::vector<TensorView>> Executor::tiedGradients(std::int64_t stage) {
+    std::vector<TensorView> views;
+    for (const core::ParameterId parameter : m_tiedTo[stage]) {
+        const UnitPlace where = m_placeOf[parameter.index()];
+        UnitMemory& unit = m_units[where.unit];
+        const ParameterPlace& place = unit.layout.places[where.place];
+        SHARDSCOPE_ASSIGN(TensorView view, gradientForUpdate(unit, where.place));
+        view.shape = {place.padded / unit.layout.ranks};  // both ends have the same padding
+        views.push_back(std::move(view));
+    }
+    if (views.empty()) return refuse("finds no parameter tied to the other stage");
+    return views;
 }
-Result<void> Executor::receiveGradient(const core::Op&) {
-    return core::fail(core::ErrorCode::Unsupported, "the executor does not exchange gradients of tied parameters yet");
+
+// Several gradients travel as one message; they are put together on the host's side.
+Result<void> Executor::sendGradient(const core::Op& op) {
+    Communicator* communicator = communicatorOf(op);
+    if (communicator == nullptr) return refuse("has no group");
+    SHARDSCOPE_ASSIGN(const std::vector<TensorView> views, tiedGradients(m_peerStage[op.match]));
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    std::vector<std::byte> message;
+    for (const TensorView& view : views) {
+        message.resize(message.size() + static_cast<std::size_t>(view.bytes()));
+        SHARDSCOPE_TRY(
+            m_device.download(op.stream, view, std::span(message).last(static_cast<std::size_t>(view.bytes()))));
+    }
+    SHARDSCOPE_TRY(m_device.synchronize());
+    const auto bytes = static_cast<std::int64_t>(message.size());
+    if (op.bytes.value != bytes)
+        return refuse(fmt::format("sends {} bytes, the gradients have {}", op.bytes.value, bytes));
+    SHARDSCOPE_ASSIGN(m_transfer,
+                      communicator->send(labelFor(op, "tied gradients", bytes), message, peerOf(*communicator)));
+    return {};
 }
-// The second contributions of one compute op to a unit's gradients.
+
+Result<void> Executor::receiveGradient(const core::Op& op) {
+    Communicator* communicator = communicatorOf(op);
+    if (communicator == nullptr) return refuse("has no group");
+    if (!m_received.allocated()) return refuse("has no memory");
+    if (m_received.content != Held::Content::Nothing) return refuse("would overwrite gradients that were not added");
+    const std::int64_t bytes = m_received.memory.bytes;
+    if (op.bytes.value != bytes)
+        return refuse(fmt::format("receives {} bytes, its memory has {}", op.bytes.value, bytes));
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    SHARDSCOPE_ASSIGN(m_transfer, communicator->receive(labelFor(op, "tied gradients", bytes),
+                                                        {m_received.memory.data, static_cast<std::size_t>(bytes)},
+                                                        peerOf(*communicator)));
+    m_received.content = Held::Content::Whole;
+    m_received.parts = m_peerStage[op.match];
+    return {};
+}
+
+Result<void> Executor::addReceived(const core::Op& op) {
+    if (m_received.content != Held::Content::Whole)
+        return refuse(m_received.content == Held::Content::Used ? "adds the received gradients twice"
+                                                                : "comes before what it adds");
+    SHARDSCOPE_ASSIGN(const std::vector<TensorView> views, tiedGradients(m_received.parts));
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    std::byte* next = m_received.memory.data;
+    for (const TensorView& view : views) {
+        SHARDSCOPE_TRY(m_device.add(op.stream, {next, view.dtype, view.shape, {}}, view));
+        next += view.bytes();
+    }
+    m_received.content = Held::Content::Used;
+    return {};
+}
+
+// The second contributions of one compute op to a unit's gradients, or what another stage has for tied parameters.
 Result<void> Executor::addGradient(const core::Op& op) {
+    if (!op.kernels.layer.valid()) return addReceived(op);
     if (!op.unit.valid() || m_units[op.unit.index()].unit == nullptr) return refuse("names no unit of this rank");
     UnitMemory& unit = m_units[op.unit.index()];
     if (!unit.repeated.allocated()) return refuse("finds no contribution");
+    std::int64_t bytes = 0;
+    for (const std::size_t place : gradientsMadeBy(m_running, unit, true)) {
+        if (unit.added[place].data == nullptr)
+            return refuse("finds contributions to other gradients than " +
+                          m_model.parameters[unit.layout.places[place].parameter.index()].name);
+        bytes += unit.layout.places[place].elements * core::sizeOf(gradientType());
+    }
+    if (bytes != unit.repeated.memory.bytes) return refuse("finds contributions of another op");
     for (std::size_t p = 0; p < unit.added.size(); ++p) {
         if (unit.added[p].data == nullptr) continue;
         const std::string& name = m_model.parameters[unit.layout.places[p].parameter.index()].name;

@@ -162,7 +162,8 @@ Result<void> Executor::reduceScatter(const core::Op& op, UnitMemory& unit) {
                                                                 : "comes before its copy-in");
     Held& target = unit.reduceShare.allocated() ? unit.reduceShare : unit.shardedGradient;
     if (!target.allocated()) return refuse("has no memory for the own share");
-    if (target.content == Content::Whole) return refuse("would overwrite a share that was not used");
+    if (target.content == Content::Whole || target.content == Content::Own)
+        return refuse("would overwrite a share that was not used");
     Communicator* communicator = communicatorOf(op);
     if (communicator == nullptr) return refuse("has no group");
     if (communicator->size() != unit.layout.ranks)
@@ -179,13 +180,15 @@ Result<void> Executor::reduceScatter(const core::Op& op, UnitMemory& unit) {
                           label, {unit.reduceInput.memory.data, static_cast<std::size_t>(bytes)},
                           {target.memory.data, static_cast<std::size_t>(bytes / unit.layout.ranks)}, op.average));
     unit.reduceInput.content = Content::Used;
-    target.content = Content::Whole;
+    // Written into the gradient's own memory, it becomes the gradient with the copy-out.
+    target.content = &target == &unit.shardedGradient ? Content::Own : Content::Whole;
     return {};
 }
 
 Result<void> Executor::postDivide(const core::Op& op, UnitMemory& unit) {
     Held& share = unit.reduceShare.allocated() ? unit.reduceShare : unit.shardedGradient;
-    if (share.content != Content::Whole) return refuse("comes before its reduce-scatter");
+    if (share.content != Content::Whole && share.content != Content::Own)
+        return refuse("comes before its reduce-scatter");
     SHARDSCOPE_TRY(checkWaits(m_running));
     return m_device.divide(
         op.stream, flatView(share.memory, m_graph.plan.precision.reduction(), 0, unit.layout.share()), op.factor);
@@ -198,7 +201,10 @@ Result<void> Executor::reduceCopyOut(const core::Op& op, UnitMemory& unit) {
     Held& source = unit.layout.ranks == 1 ? unit.reduceInput : unit.reduceShare;
     if (!source.allocated()) {
         // The collective wrote into the gradient itself.
-        if (gradient.content != Content::Whole) return refuse("comes before its reduce-scatter");
+        if (gradient.content != Content::Own)
+            return refuse(gradient.content == Content::Whole ? "finds the gradient set already"
+                                                             : "comes before its reduce-scatter");
+        gradient.content = Content::Whole;
         return checkWaits(m_running);
     }
     if (source.content != Content::Whole)
@@ -239,6 +245,7 @@ Result<void> Executor::optimizerStep(const core::Op& op) {
         if (hasState && unit.moments == nullptr) return refuse("finds no optimizer state of " + unit.unit->name);
         for (std::size_t p = 0; p < unit.layout.places.size(); ++p) SHARDSCOPE_TRY(gradientForUpdate(unit, p));
     }
+    if (m_received.allocated()) return refuse("comes before received gradients were added");
     SHARDSCOPE_TRY(checkWaits(m_running));
     ++m_optimizerSteps;
     const core::DType original = m_graph.plan.precision.original;

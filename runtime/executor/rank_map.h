@@ -22,10 +22,8 @@ struct RankMap {
     [[nodiscard]] std::int64_t peerIn(std::int64_t otherStage) const {
         return otherStage * mesh.dpReplicate * mesh.dpShard + dataRank();
     }
-    /// The members of this rank's copy of the group, ascending.
+    /// The members of this rank's copy of the group, ascending. Not for pairs, whose other end an op's peer is.
     [[nodiscard]] std::vector<std::int64_t> membersOf(const core::Group& group) const;
-    /// Own position among them.
-    [[nodiscard]] std::int64_t positionIn(const core::Group& group) const { return rank / group.stride % group.size; }
 };
 
 }  // namespace shardscope::runtime

@@ -42,7 +42,7 @@ struct UnitLayout {
 struct Held {
     enum class Content : std::uint8_t {
         Nothing,  ///< allocated, not written
-        Own,      ///< gather buffer: own part only
+        Own,      ///< gather buffer: own part only; sharded gradient: reduced, not set yet
         Whole,    ///< gather buffer: all parts; parameters: valid; reduce input: packed; share: reduced
         Used,     ///< consumed: the reduce input was sent, the share went into the gradients
     };

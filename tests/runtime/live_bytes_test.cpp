@@ -1,0 +1,112 @@
+// What the device has allocated after every op is what the graph says in host order, by category, on every rank.
+
+#include "core/graph/host_memory.h"
+#include "core/graph/optimizer_state.h"
+#include "tests/runtime/training_fixture.h"
+
+namespace shardscope::runtime {
+namespace {
+
+using namespace testing;
+
+struct Recorded {
+    core::OpId op;
+    LiveBytes live;
+};
+
+void expectEqualBytes(TrainConfig config) {
+    const core::Model model = modelFor(config);
+    const auto built = core::buildStepGraph(model, config.plan);
+    ASSERT_TRUE(built) << core::describe(built.error());
+    const core::StepGraph& graph = *built;
+    const auto ranks = static_cast<std::size_t>(config.plan.mesh.size());
+    config.graph = &graph;
+    config.steps = 2;
+    std::vector<std::vector<Recorded>> recorded(ranks);
+    config.launched = [&](std::int64_t rank, std::int64_t, core::OpId op, const LiveBytes& live) {
+        recorded[static_cast<std::size_t>(rank)].push_back({op, live});
+    };
+    ASSERT_EQ(train(config).losses.size(), 2u);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        const std::int64_t stageRanks = config.plan.mesh.dpReplicate * config.plan.mesh.dpShard;
+        const auto stage = static_cast<std::int64_t>(rank) / stageRanks;
+        const core::RankClass& rankClass = graph.classes[static_cast<std::size_t>(stage)];
+        std::vector<core::Unit> units;
+        std::vector<bool> seen(graph.units.size(), false);
+        for (const core::Block& block : graph.blocks)
+            if (block.unit.valid() && block.rankClass == core::ClassId(static_cast<std::size_t>(stage)) &&
+                !seen[block.unit.index()]) {
+                seen[block.unit.index()] = true;
+                units.push_back(graph.units[block.unit.index()]);
+            }
+        const std::int64_t state = core::optimizerStateBytes(model, units, config.plan,
+                                                             static_cast<std::int64_t>(rank) % config.plan.mesh.dpShard)
+                                       .value;
+        std::size_t next = 0;
+        for (int step = 0; step < 2; ++step) {
+            core::HostMemoryCursor cursor(graph, rankClass, state);
+            while (const core::HostAction* action = cursor.next()) {
+                if (action->kind != core::HostActionKind::Launch) continue;
+                ASSERT_LT(next, recorded[rank].size());
+                const Recorded& here = recorded[rank][next++];
+                ASSERT_EQ(here.op, action->op);
+                for (std::size_t c = 0; c < core::kMemoryCategories; ++c)
+                    ASSERT_EQ(here.live[c], cursor.live().bytes[c])
+                        << core::nameOf(static_cast<core::MemoryCategory>(c)) << " on rank " << rank << " after "
+                        << core::labelOf(graph, model, action->op) << ", op " << action->op.index();
+            }
+        }
+        EXPECT_EQ(next, recorded[rank].size());
+    }
+}
+
+TEST(LiveBytes, AreThoseOfTheGraphAfterEveryOp) {
+    for (std::int64_t ranks : {1, 2, 3, 4}) {
+        SCOPED_TRACE("fsdp on " + std::to_string(ranks));
+        expectEqualBytes(fsdp(12, ranks));
+    }
+    for (std::int64_t stages : {1, 2, 4}) {
+        SCOPED_TRACE("naive on " + std::to_string(stages));
+        expectEqualBytes(naive(12, stages, 3));
+    }
+    TrainConfig both = fsdp(12, 2, 2);
+    both.plan.schedule = core::StageSchedule::Naive;
+    both.plan.mesh.pp = 2;
+    expectEqualBytes(both);
+}
+
+TEST(LiveBytes, HoldInMixedPrecisionToo) {
+    for (const core::DType param : {core::DType::BF16, core::DType::F16})
+        for (const core::DType reduce : {core::DType::F32, param})
+            for (std::int64_t ranks : {1, 2, 4}) {
+                SCOPED_TRACE(std::string(core::nameOf(param)) + " reduced in " + std::string(core::nameOf(reduce)));
+                TrainConfig config = fsdp(8, ranks);
+                config.plan.precision.param = param;
+                config.plan.precision.reduce = reduce;
+                expectEqualBytes(config);
+            }
+    TrainConfig alone = single(8, 2);
+    alone.plan.precision.param = core::DType::BF16;
+    expectEqualBytes(alone);
+}
+
+TEST(LiveBytes, HoldForEveryReshardAndPrefetch) {
+    for (const core::Reshard reshard :
+         {core::Reshard{core::Reshard::Kind::False, 0}, core::Reshard{core::Reshard::Kind::Group, 2}}) {
+        TrainConfig config = fsdp(8, 4);
+        config.plan.fsdp.reshardAfterForward = reshard;
+        expectEqualBytes(config);
+    }
+    TrainConfig config = fsdp(8, 2);
+    config.plan.fsdp.forwardPrefetch = config.plan.fsdp.backwardPrefetch = config.plan.fsdp.rootPrefetch = 2;
+    expectEqualBytes(config);
+    config = fsdp(8, 2);
+    config.plan.fsdp.rootReshardAfterForward = {core::Reshard::Kind::True, 0};
+    expectEqualBytes(config);
+    config.plan.fsdp.wrap.root = false;
+    config.attention = core::Workload::AttentionKind::Math;
+    expectEqualBytes(config);
+}
+
+}  // namespace
+}  // namespace shardscope::runtime

@@ -1,0 +1,136 @@
+// The same training under every strategy: a batch of 12 on 1 to 4 ranks (with three, no parameter is cut evenly).
+
+#include <numeric>
+
+#include "core/plan/sharding.h"
+#include "tests/runtime/training_fixture.h"
+
+namespace shardscope::runtime {
+namespace {
+
+using namespace testing;
+
+TrainConfig prepared(TrainConfig config) {
+    config.steps = 5;
+    config.seed = 11;
+    config.data = TrainingData::Formula;
+    config.parameters = formulaParameters(modelFor(config), -2);
+    config.keepGradients = true;
+    return config;
+}
+
+std::vector<std::pair<std::string, TrainConfig>> strategies() {
+    std::vector<std::pair<std::string, TrainConfig>> all;
+    for (std::int64_t ranks : {1, 2, 3, 4}) all.emplace_back("fsdp on " + std::to_string(ranks), fsdp(12, ranks));
+    for (std::int64_t stages : {2, 3, 4}) all.emplace_back("naive on " + std::to_string(stages), naive(12, stages));
+    for (std::int64_t micro : {2, 3}) all.emplace_back("naive on 3, micro-batches", naive(12, 3, micro));
+    all.emplace_back("single, 4 micro-batches", single(12, 4));
+    all.emplace_back("fsdp on 2, 3 micro-batches", fsdp(12, 2, 3));
+    TrainConfig both = fsdp(12, 2);
+    both.plan.schedule = core::StageSchedule::Naive;
+    both.plan.mesh.pp = 2;
+    all.emplace_back("fsdp on 2 in each of 2 naive stages", both);
+    TrainConfig kept = fsdp(12, 4);
+    kept.plan.fsdp.reshardAfterForward = {core::Reshard::Kind::Group, 2};
+    all.emplace_back("fsdp on 4, resharded to 2", kept);
+    TrainConfig whole = fsdp(12, 3);
+    whole.plan.fsdp.reshardAfterForward = {core::Reshard::Kind::False, 0};
+    all.emplace_back("fsdp on 3, not resharded", whole);
+    TrainConfig prefetch = fsdp(12, 2);
+    prefetch.plan.fsdp.forwardPrefetch = prefetch.plan.fsdp.backwardPrefetch = 2;
+    all.emplace_back("fsdp on 2, explicit prefetch", prefetch);
+    TrainConfig noRoot = fsdp(12, 2);
+    noRoot.plan.fsdp.wrap.blocksPerUnit = 2;
+    all.emplace_back("fsdp on 2, both blocks one unit", noRoot);
+    return all;
+}
+
+TEST(StrategiesAgree, OnLossesAndGradients) {
+    const TrainConfig reference = prepared(single(12));
+    const core::Model model = modelFor(reference);
+    const TrainReport expected = train(reference);
+    ASSERT_EQ(expected.losses.size(), 5u);
+    EXPECT_LT(expected.losses.back(), expected.losses.front());
+    for (const auto& [name, config] : strategies()) {
+        SCOPED_TRACE(name);
+        const TrainReport report = train(prepared(config));
+        ASSERT_EQ(report.losses.size(), 5u);
+        for (std::size_t t = 0; t < 5; ++t)
+            EXPECT_NEAR(report.losses[t] / expected.losses[t], 1.0, 1e-6) << "step " << t;
+        // Gradients of one step from the same parameters: five steps of Adam amplify rounding.
+        TrainConfig once = prepared(config), referenceOnce = reference;
+        once.steps = referenceOnce.steps = 1;
+        const ParameterValues gradients = train(once).gradients, expectedGradients = train(referenceOnce).gradients;
+        ASSERT_EQ(gradients.size(), expectedGradients.size());
+        for (std::size_t p = 0; p < gradients.size(); ++p)
+            EXPECT_LE(relativeDistance(withoutKeyBias(model.parameters[p], gradients[p]),
+                                       withoutKeyBias(model.parameters[p], expectedGradients[p])),
+                      2e-6)
+                << model.parameters[p].name;
+    }
+}
+
+// With data of their own the ranks' gradients differ, and what each keeps is the mean: N times one rank's would be the
+// sum.
+TEST(StrategiesAgree, TheReducedGradientIsTheMeanOverRanks) {
+    TrainConfig config = prepared(fsdp(12, 3));
+    config.steps = 1;
+    const ParameterValues reduced = train(config).gradients;
+    ParameterValues mean;
+    for (std::int64_t rank = 0; rank < 3; ++rank) {
+        TrainConfig alone = prepared(single(4));
+        alone.steps = 1;
+        alone.samples = [rank](std::int64_t, std::int64_t first, std::int64_t count) -> core::Result<Batch> {
+            return formulaBatch(tinyVit(), 4 * rank + first, count);
+        };
+        const ParameterValues own = train(alone).gradients;
+        if (mean.empty())
+            for (const auto& values : own) mean.emplace_back(values.size(), 0.0f);
+        for (std::size_t p = 0; p < own.size(); ++p)
+            for (std::size_t i = 0; i < own[p].size(); ++i) mean[p][i] += own[p][i] / 3.0f;
+    }
+    const core::Model model = modelFor(config);
+    for (std::size_t p = 0; p < mean.size(); ++p)
+        EXPECT_LE(relativeDistance(withoutKeyBias(model.parameters[p], reduced[p]),
+                                   withoutKeyBias(model.parameters[p], mean[p])),
+                  2e-6)
+            << model.parameters[p].name;
+}
+
+// After a step a rank holds its own shards and the state of what it owns, nothing of the others'.
+TEST(StrategiesAgree, ARankKeepsItsOwnShareOnly) {
+    const std::int64_t ranks = 3;
+    TrainConfig config = prepared(fsdp(12, ranks));
+    config.steps = 2;
+    config.keepParameters = true;
+    const TrainReport report = train(config);
+    const core::Model model = modelFor(config);
+    for (std::int64_t rank = 0; rank < ranks; ++rank) {
+        std::int64_t shards = 0, own = 0;
+        for (const core::Parameter& parameter : model.parameters) {
+            shards += core::paddedElements(parameter.shape, ranks) / ranks;
+            own += core::elementsOf(core::shardShape(parameter.shape, ranks, rank));
+        }
+        LiveBytes expected{};
+        expected[static_cast<std::size_t>(core::MemoryCategory::ShardedParameters)] = 4 * shards;
+        expected[static_cast<std::size_t>(core::MemoryCategory::OptimizerState)] = 8 * own;
+        EXPECT_EQ(report.ranks[static_cast<std::size_t>(rank)].atEnd, expected) << "rank " << rank;
+    }
+    for (std::size_t p = 0; p < model.parameters.size(); ++p)
+        EXPECT_EQ(static_cast<std::int64_t>(report.parameters[p].size()), core::elementsOf(model.parameters[p].shape));
+}
+
+TEST(StrategiesAgree, TheTimelineAddsUpToTheStep) {
+    const TrainReport report = train(prepared(naive(12, 3)));
+    ASSERT_EQ(report.breakdown.size(), 3u);
+    for (const timeline::Breakdown& rank : report.breakdown) {
+        EXPECT_EQ(rank.compute + rank.transfer + rank.copy + rank.waiting + rank.idle, rank.step);
+        EXPECT_GT(rank.compute, 0);
+    }
+    // The last stage waits for the first one's forward, the first for the last one's backward.
+    EXPECT_GT(report.breakdown.front().waiting, 0);
+    EXPECT_GT(report.breakdown.back().waiting, 0);
+}
+
+}  // namespace
+}  // namespace shardscope::runtime

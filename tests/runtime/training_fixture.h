@@ -1,0 +1,120 @@
+#pragma once
+
+// The recorded tiny vision transformer and plans to run it with.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "core/base/document.h"
+#include "core/model/safetensors.h"
+#include "core/model/vit.h"
+#include "runtime/train/train.h"
+#include "tests/runtime/tensor_fixture.h"
+
+namespace shardscope::runtime::testing {
+
+inline core::VitSpec tinyVit() {
+    return *core::namedVit("vit_tiny");
+}
+
+/// The tensors of a safetensors file of tests/data, by parameter of the model.
+inline ParameterValues readParameters(const std::string& name, const core::Model& model) {
+    const std::string bytes = readFile(name);
+    const auto header = core::parseSafetensorsHeader(bytes, static_cast<std::int64_t>(bytes.size()), name);
+    EXPECT_TRUE(header) << (header ? "" : core::describe(header.error()));
+    ParameterValues values;
+    if (!header) return values;
+    for (const core::Parameter& parameter : model.parameters) {
+        auto data = core::readF32(*header, bytes, parameter.name);
+        EXPECT_TRUE(data) << parameter.name;
+        values.push_back(data ? std::move(*data) : std::vector<float>{});
+    }
+    return values;
+}
+
+/// The recorded batch of 8, in any part.
+inline std::function<core::Result<Batch>(std::int64_t, std::int64_t, std::int64_t)> recordedBatch() {
+    const std::string name = "vit/tiny_batch.safetensors", bytes = readFile(name);
+    const auto header = core::parseSafetensorsHeader(bytes, static_cast<std::int64_t>(bytes.size()), name);
+    EXPECT_TRUE(header);
+    Batch all;
+    all.values = *core::readF32(*header, bytes, "images");
+    all.labels = *core::readI64(*header, bytes, "labels");
+    return [all](std::int64_t, std::int64_t first, std::int64_t count) -> core::Result<Batch> {
+        Batch part;
+        const std::size_t pixels = all.values.size() / all.labels.size();
+        for (std::int64_t i = first; i < first + count; ++i) {
+            const auto at = static_cast<std::size_t>(i) % all.labels.size();
+            part.labels.push_back(all.labels[at]);
+            part.values.insert(part.values.end(), all.values.begin() + static_cast<std::ptrdiff_t>(at * pixels),
+                               all.values.begin() + static_cast<std::ptrdiff_t>((at + 1) * pixels));
+        }
+        return part;
+    };
+}
+
+inline core::Model modelFor(const TrainConfig& config) {
+    core::Workload workload;
+    workload.batch = config.batch;
+    workload.dtype = config.plan.precision.compute();
+    workload.attention = config.attention;
+    auto model = core::buildModel(config.model, workload);
+    EXPECT_TRUE(model) << (model ? "" : core::describe(model.error()));
+    return model ? std::move(*model) : core::Model{};
+}
+
+/// The global batch split as the strategy does it.
+inline TrainConfig single(std::int64_t globalBatch, std::int64_t microBatches = 1) {
+    TrainConfig config;
+    config.model = tinyVit();
+    config.plan.name = "single";
+    config.plan.policy = core::UnitPolicy::None;
+    config.plan.microBatches = microBatches;
+    config.batch = globalBatch / microBatches;
+    config.steps = 1;
+    return config;
+}
+inline TrainConfig naive(std::int64_t globalBatch, std::int64_t stages, std::int64_t microBatches = 1) {
+    TrainConfig config = single(globalBatch, microBatches);
+    config.plan.name = "naive";
+    config.plan.schedule = core::StageSchedule::Naive;
+    config.plan.mesh.pp = stages;
+    return config;
+}
+inline TrainConfig fsdp(std::int64_t globalBatch, std::int64_t ranks, std::int64_t microBatches = 1) {
+    TrainConfig config = single(globalBatch / ranks, microBatches);
+    config.plan.name = "fsdp";
+    config.plan.policy = core::UnitPolicy::Fsdp;
+    config.plan.mesh.dpShard = ranks;
+    return config;
+}
+
+inline TrainReport train(const TrainConfig& config) {
+    auto report = trainSteps(config);
+    EXPECT_TRUE(report) << (report ? "" : core::describe(report.error()));
+    return report ? std::move(*report) : TrainReport{};
+}
+
+/// ||a - b|| / ||b||
+inline double relativeDistance(const std::vector<float>& a, const std::vector<float>& b) {
+    if (a.size() != b.size()) return HUGE_VAL;
+    double difference = 0, norm = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        difference += (static_cast<double>(a[i]) - b[i]) * (static_cast<double>(a[i]) - b[i]);
+        norm += static_cast<double>(b[i]) * b[i];
+    }
+    return std::sqrt(difference / norm);
+}
+
+/// Leaves out the key third of a packed projection's bias: its exact gradient is zero (softmax ignores what is added to
+/// all scores of a query), so only rounding noise stands there.
+inline std::vector<float> withoutKeyBias(const core::Parameter& parameter, const std::vector<float>& values) {
+    if (parameter.name.find("in_proj_bias") == std::string::npos) return values;
+    std::vector<float> kept(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 3));
+    kept.insert(kept.end(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 3 * 2), values.end());
+    return kept;
+}
+
+}  // namespace shardscope::runtime::testing
