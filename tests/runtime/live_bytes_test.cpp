@@ -103,7 +103,6 @@ TEST(LiveBytes, HoldForEveryReshardAndPrefetch) {
     config = fsdp(8, 2);
     config.plan.fsdp.rootReshardAfterForward = {core::Reshard::Kind::True, 0};
     expectEqualBytes(config);
-    config.plan.fsdp.wrap.root = false;
     config.attention = core::Workload::AttentionKind::Math;
     expectEqualBytes(config);
 }
