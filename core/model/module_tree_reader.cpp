@@ -12,7 +12,7 @@ namespace {
 using Node = ModuleTreeSpec::Node;
 
 constexpr int kDeepest = 64;
-constexpr std::size_t kMostNodes = 1'000'000;
+constexpr std::size_t kMostNodes = 200'000;
 
 constexpr std::array<ModuleKindRow, 11> kKinds{{
     {ModuleKind::Embedding, "embedding", "Embedding"},
