@@ -57,7 +57,8 @@ TEST(Csv, HasOneRowASpanAsWideAsTheHeader) {
     const auto rows = tableOf(timeline);
     ASSERT_EQ(rows.size(), timeline.spans.size() + 1);
     for (const auto& row : rows) EXPECT_EQ(row.size(), rows[0].size());
-    EXPECT_EQ(rows[0][0], "rank");
+    EXPECT_EQ(rows[0][0], "plan");
+    EXPECT_EQ(rows[0][1], "rank");
 }
 
 TEST(Csv, KeepsNanosecondsAndAwkwardNames) {

@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "tests/formats/small_timelines.h"
@@ -112,7 +114,7 @@ TEST(Kineto, TimesAreTheNanosecondsExactly) {
         {0, 1}, {999, 1000}, {1001, 1999}, {123'456'789'012'345'678, 123'456'789'012'345'901}};
     for (const auto& [start, end] : times) t.span("compute", Activity::Kernels, start, end);
     const std::string text = textOf(t.finish());
-    const std::regex event(R"re("ph":"X".*"ts":([0-9.]+),"dur":([0-9.]+))re");
+    const std::regex event(R"re("cat":"kernel".*"ts":([0-9.]+),"dur":([0-9.]+))re");
     std::size_t i = 0;
     for (std::sregex_iterator it(text.begin(), text.end(), event), end; it != end; ++it, ++i) {
         ASSERT_LT(i, times.size());
@@ -132,7 +134,7 @@ TEST(Kineto, OverlappingSpansGetThreadsOfTheirOwn) {
     std::map<std::string, std::int64_t> thread;
     std::set<std::int64_t> namedThreads;
     for (const json& event : eventsOf(t.finish())) {
-        if (event.at("ph") == "X") thread[event.at("args").at("unit")] = event.at("tid");
+        if (event.at("ph") == "X" && event.at("cat") == "kernel") thread[event.at("args").at("unit")] = event.at("tid");
         if (event.at("name") == "thread_name") namedThreads.insert(event.at("tid").get<std::int64_t>());
     }
     EXPECT_EQ(thread.at("a"), thread.at("nests"));
@@ -166,7 +168,7 @@ TEST(Kineto, LaunchesAreTiedToTheirKernels) {
     t.span("compute", Activity::Kernels, 1500, 2500, "a", timeline::kNotIssued, core::Phase::Forward, 700);
     json launch, kernel;
     for (const json& event : eventsOf(t.finish())) {
-        if (event.at("ph") != "X") continue;
+        if (event.at("ph") != "X" || event.at("cat") == "user_annotation") continue;
         (event.at("cat") == "cuda_runtime" ? launch : kernel) = event;
     }
     EXPECT_EQ(launch.at("name"), "cudaLaunchKernel");
@@ -184,11 +186,46 @@ TEST(Kineto, NamesOfAnyBytesStayJson) {
     const json trace = json::parse(textOf(t.finish()));
     EXPECT_EQ(trace.at("traceName"), "quote \" backslash \\ line\nbreak");
     for (const json& event : trace.at("traceEvents")) {
-        if (event.at("ph") != "X") continue;
+        if (event.at("ph") != "X" || event.at("cat") != "kernel") continue;
         const std::string unit = event.at("args").at("unit");
         EXPECT_NE(unit.find("\xea\xb0\x80 \xf0\x9f\x98\x80"), std::string::npos);  // good characters stay
         EXPECT_NE(unit.find("\xEF\xBF\xBD"), std::string::npos);
     }
+}
+
+TEST(Kineto, PlansOfOneFileKeepTheirProcessesAndIdsApart) {
+    const timeline::Timeline naive = naiveOfFour(), fsdp = fsdpOfFour();
+    const std::vector<NamedTimeline> plans = {{"naive", &naive}, {"fsdp", &fsdp}};
+    StringSink sink;
+    writeKineto(plans, {}, sink);
+    std::map<std::int64_t, std::string> processes;
+    std::map<std::pair<std::string, std::int64_t>, std::set<std::int64_t>> pidsOfId;
+    std::map<std::int64_t, std::int64_t> spans;
+    for (const json& event : eventsOfText(sink.text())) {
+        const std::int64_t pid = event.at("pid");
+        if (event.at("name") == "process_name") processes[pid] = event.at("args").at("name");
+        if (event.at("ph") == "s" || event.at("ph") == "f")
+            pidsOfId[{event.at("cat"), event.at("id")}].insert(pid / 10);
+        if (event.at("ph") == "X" && event.at("args").contains("activity")) ++spans[pid / 10];
+    }
+    EXPECT_EQ(processes.size(), 8u);
+    EXPECT_EQ(processes.at(3), "naive: rank 3");
+    EXPECT_EQ(processes.at(12), "fsdp: rank 2");
+    EXPECT_EQ(spans.at(0), static_cast<std::int64_t>(naive.spans.size()));
+    EXPECT_EQ(spans.at(1), static_cast<std::int64_t>(fsdp.spans.size()));
+    for (const auto& [id, pids] : pidsOfId) EXPECT_EQ(pids.size(), 1u) << id.first << " " << id.second;
+}
+
+TEST(Kineto, StepIsAnAnnotationOfTheHost) {
+    std::int64_t steps = 0;
+    for (const json& event : eventsOf(fsdpOfFour())) {
+        if (event.at("name") != "ProfilerStep#0") continue;
+        ++steps;
+        EXPECT_EQ(event.at("cat"), "user_annotation");
+        EXPECT_DOUBLE_EQ(event.at("dur").get<double>(), 42'000);
+        EXPECT_FALSE(event.at("args").contains("stream"));
+    }
+    EXPECT_EQ(steps, 4);
 }
 
 TEST(Kineto, SameTimelineGivesTheSameBytes) {

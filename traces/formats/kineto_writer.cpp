@@ -64,33 +64,50 @@ CollectiveNames collectiveNames(Activity activity) {
 
 class Writer {
 public:
-    Writer(const Timeline& t, const KinetoOptions& options, Sink& sink) : m_t(t), m_options(options), m_sink(sink) {}
+    Writer(std::span<const NamedTimeline> plans, const KinetoOptions& options, Sink& sink)
+        : m_plans(plans), m_options(options), m_sink(sink) {}
 
     void write() {
-        placeSpans();
+        std::int64_t ranks = 0;
+        for (const NamedTimeline& plan : m_plans) {
+            for (const timeline::RankRow& rank : plan.timeline->ranks)
+                ranks = std::max(ranks, rank.rank + rank.multiplicity);
+        }
+        std::int64_t shift = 10;
+        while (shift < ranks) shift *= 10;
         header();
-        for (std::uint32_t r = 0; r < m_t.ranks.size(); ++r) {
-            if (chosen(r)) metadata(r);
+        for (std::size_t k = 0; k < m_plans.size(); ++k) {
+            m_t = m_plans[k].timeline;
+            m_pidShift = static_cast<std::int64_t>(k) * shift;
+            plan(m_plans.size() > 1 ? m_plans[k].name + ": " : "");
         }
-        for (std::uint32_t i = 0; i < m_t.spans.size(); ++i) {
-            if (chosen(rankOf(i))) span(i);
-        }
-        for (const timeline::Counter& counter : m_t.counters) {
-            if (chosen(counter.rankIndex)) this->counter(counter);
-        }
-        if (m_options.flows) flows();
         add("\n]}\n");
         flush();
     }
 
 private:
+    void plan(const std::string& prefix) {
+        placeSpans();
+        for (std::uint32_t r = 0; r < m_t->ranks.size(); ++r) {
+            if (chosen(r)) metadata(r, prefix);
+        }
+        for (std::uint32_t i = 0; i < m_t->spans.size(); ++i) {
+            if (chosen(rankOf(i))) span(i);
+        }
+        for (const timeline::Counter& counter : m_t->counters) {
+            if (chosen(counter.rankIndex)) this->counter(counter);
+        }
+        m_nextId += m_t->spans.size() + 1;
+        if (m_options.flows) flows();
+    }
+
     template <class... Args>
     void print(fmt::format_string<Args...> format, Args&&... args) {
         fmt::format_to(std::back_inserter(m_out), format, std::forward<Args>(args)...);
     }
     void add(std::string_view text) { m_out.append(text.data(), text.data() + text.size()); }
     void string(std::string_view text) { appendJsonString(m_out, text); }
-    void string(timeline::StringId id) { string(m_t.strings[id]); }
+    void string(timeline::StringId id) { string(m_t->strings[id]); }
     void flush() {
         m_sink.write({m_out.data(), m_out.size()});
         m_out.clear();
@@ -107,11 +124,11 @@ private:
     }
 
     [[nodiscard]] bool chosen(std::uint32_t rank) const { return !m_options.onlyRank || *m_options.onlyRank == rank; }
-    [[nodiscard]] std::uint32_t rankOf(std::uint32_t span) const { return m_t.lanes[m_t.spans.lane[span]].rankIndex; }
-    [[nodiscard]] std::int64_t pidOf(std::uint32_t rank) const { return m_t.ranks[rank].rank; }
+    [[nodiscard]] std::uint32_t rankOf(std::uint32_t span) const { return m_t->lanes[m_t->spans.lane[span]].rankIndex; }
+    [[nodiscard]] std::int64_t pidOf(std::uint32_t rank) const { return m_t->ranks[rank].rank + m_pidShift; }
     /// CUDA's stream numbers are not known; lanes count from 1 because HTA takes stream 0 for something else.
     [[nodiscard]] std::uint32_t streamOf(std::uint32_t lane) const {
-        return lane - m_t.ranks[m_t.lanes[lane].rankIndex].laneBegin + 1;
+        return lane - m_t->ranks[m_t->lanes[lane].rankIndex].laneBegin + 1;
     }
     static constexpr std::uint32_t kOverflow =
         1000;  ///< tid of the k-th overflow thread of a stream: stream + k * 1000
@@ -119,16 +136,16 @@ private:
 
     /// Puts each span on the first thread of its stream where it follows, or nests in, the ones before it.
     void placeSpans() {
-        m_overflow.assign(m_t.spans.size(), 0);
-        m_threads.assign(m_t.lanes.size(), 1);
+        m_overflow.assign(m_t->spans.size(), 0);
+        m_threads.assign(m_t->lanes.size(), 1);
         std::vector<std::vector<std::int64_t>> open;  // per thread: ends of the spans around the current instant
         std::uint32_t lane = timeline::kNoIndex;
-        for (std::size_t i = 0; i < m_t.spans.size(); ++i) {
-            if (m_t.spans.lane[i] != lane) {
-                lane = m_t.spans.lane[i];
+        for (std::size_t i = 0; i < m_t->spans.size(); ++i) {
+            if (m_t->spans.lane[i] != lane) {
+                lane = m_t->spans.lane[i];
                 open.assign(1, {});
             }
-            const std::int64_t start = m_t.spans.start[i], end = m_t.spans.end[i];
+            const std::int64_t start = m_t->spans.start[i], end = m_t->spans.end[i];
             std::uint32_t thread = 0;
             for (;; ++thread) {
                 if (thread == open.size()) open.emplace_back();
@@ -142,30 +159,31 @@ private:
         }
     }
     [[nodiscard]] std::uint32_t tidOf(std::uint32_t span) const {
-        return streamOf(m_t.spans.lane[span]) + m_overflow[span] * kOverflow;
+        return streamOf(m_t->spans.lane[span]) + m_overflow[span] * kOverflow;
     }
 
     void header() {
+        static const Timeline kNothing;
+        const Timeline& first = m_plans.empty() ? kNothing : *m_plans.front().timeline;
         std::int64_t world = m_options.worldSize;
         if (world == 0) {
-            for (const timeline::RankRow& rank : m_t.ranks) world += rank.multiplicity;
+            for (const timeline::RankRow& rank : first.ranks) world += rank.multiplicity;
         }
-        const std::uint32_t first = m_options.onlyRank.value_or(0);
         // HTA finds the rank by the first `"rank":` that is followed by a space.
         print(
             "{{\n\"schemaVersion\": 1,\n\"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, \"world_size\": {}",
-            m_t.ranks.empty() ? 0 : pidOf(first), world);
-        print(", \"pg_count\": {}, \"pg_config\": [", m_t.groups.size());
-        for (std::size_t g = 0; g < m_t.groups.size(); ++g) {
+            first.ranks.empty() ? 0 : first.ranks[m_options.onlyRank.value_or(0)].rank, world);
+        print(", \"pg_count\": {}, \"pg_config\": [", first.groups.size());
+        for (std::size_t g = 0; g < first.groups.size(); ++g) {
             print("{}{{\"pg_name\": \"{}\", \"pg_desc\": ", g == 0 ? "" : ", ", g);
-            string(m_t.groups[g].name);
-            print(", \"pg_size\": {}}}", m_t.groups[g].size);
+            string(first.strings[first.groups[g].name]);
+            print(", \"pg_size\": {}}}", first.groups[g].size);
         }
         add("]},\n\"producer\": ");
         string(m_options.source);
         print(",\n\"simulated\": {},\n\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": 0,\n\"traceName\": ",
               m_options.simulated);
-        string(m_t.title);
+        string(first.title);
         add(",\n\"traceEvents\": [");
     }
 
@@ -181,38 +199,39 @@ private:
               kind, pid, tid, index);
     }
 
-    void metadata(std::uint32_t r) {
-        const timeline::RankRow& rank = m_t.ranks[r];
-        std::string name = m_t.strings[rank.name];
+    void metadata(std::uint32_t r, const std::string& prefix) {
+        const timeline::RankRow& rank = m_t->ranks[r];
+        std::string name = prefix + m_t->strings[rank.name];
         if (rank.multiplicity > 1) name += fmt::format(" x {}", rank.multiplicity);
-        named("process_name", rank.rank, 0, name);
-        sorted("process_sort_index", rank.rank, 0, r);
+        named("process_name", pidOf(r), 0, name);
+        sorted("process_sort_index", pidOf(r), 0, m_sortIndex++);
         for (std::uint32_t lane = rank.laneBegin; lane < rank.laneEnd; ++lane) {
             for (std::uint32_t k = 0; k < m_threads[lane]; ++k) {
                 const std::uint32_t tid = streamOf(lane) + k * kOverflow;
-                std::string stream = m_t.strings[m_t.lanes[lane].stream];
+                std::string stream = m_t->strings[m_t->lanes[lane].stream];
                 if (k > 0) stream += fmt::format(" ({})", k + 1);
-                named("thread_name", rank.rank, tid, stream);
-                sorted("thread_sort_index", rank.rank, tid, 16 * streamOf(lane) + std::min(k, 15u));
+                named("thread_name", pidOf(r), tid, stream);
+                sorted("thread_sort_index", pidOf(r), tid, 16 * streamOf(lane) + std::min(k, 15u));
             }
         }
-        const bool hasLaunches =
-            m_options.launches && std::any_of(m_t.spans.issued.begin(), m_t.spans.issued.end(),
-                                              [](std::int64_t t) { return t != timeline::kNotIssued; });
-        if (hasLaunches) {
-            named("thread_name", rank.rank, kHostThread, "host launches");
-            sorted("thread_sort_index", rank.rank, kHostThread, 0);
-        }
+        named("thread_name", pidOf(r), kHostThread, "host launches");
+        sorted("thread_sort_index", pidOf(r), kHostThread, 0);
+        event();
+        print("{{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#0\",\"pid\":{},\"tid\":{}", pidOf(r),
+              kHostThread);
+        time("ts", rank.stepBegin);
+        time("dur", rank.stepEnd - rank.stepBegin);
+        add(",\"args\":{}}");
     }
 
     void span(std::uint32_t i) {
-        const timeline::Spans& s = m_t.spans;
+        const timeline::Spans& s = m_t->spans;
         const SpanKind kind = static_cast<SpanKind>(s.kind[i]);
         const Activity activity = static_cast<Activity>(s.activity[i]);
         const std::int64_t pid = pidOf(rankOf(i));
         const bool isTransfer = kind == SpanKind::Collective || kind == SpanKind::PointToPoint;
         const bool isHost = kind == SpanKind::Host;
-        const bool isCopy = !isHost && !isTransfer && !m_t.lanes[s.lane[i]].computeStream;
+        const bool isCopy = !isHost && !isTransfer && !m_t->lanes[s.lane[i]].computeStream;
         event();
         print("{{\"ph\":\"X\",\"cat\":\"{}\",\"name\":", isHost ? "cpu_op" : isCopy ? "gpu_memcpy" : "kernel");
         if (isTransfer) {
@@ -220,7 +239,7 @@ private:
             const CollectiveNames names = collectiveNames(activity);
             name += names.kernel;
             if (names.reduces) name += ncclName(s.dtype[i]);
-            string(name + "(" + m_t.strings[s.unit[i]] + ")");
+            string(name + "(" + m_t->strings[s.unit[i]] + ")");
         } else if (isCopy) {
             add("\"Memcpy DtoD (Device -> Device)\"");
         } else {
@@ -231,7 +250,7 @@ private:
         time("dur", s.end[i] - s.start[i]);
         add(",\"args\":{");
         if (!isHost) {
-            print("\"device\":{},\"stream\":{},\"correlation\":{},", pid, streamOf(s.lane[i]), i + 1);
+            print("\"device\":{},\"stream\":{},\"correlation\":{},", pid, streamOf(s.lane[i]), m_nextId + i);
         }
         add("\"op\":");
         string(s.name[i]);
@@ -255,17 +274,17 @@ private:
     }
 
     void transferArgs(std::uint32_t i, Activity activity) {
-        const timeline::Spans& s = m_t.spans;
+        const timeline::Spans& s = m_t->spans;
         time("waiting (us)", s.transferStart[i] - s.start[i]);
         print(",\"bytes\":{}", s.bytes[i]);
         if (const std::string_view name = collectiveNames(activity).torch; !name.empty()) {
             print(",\"Collective name\":\"{}\"", name);
         }
         std::int64_t size = 0;
-        if (s.group[i] != timeline::kNoGroup && s.group[i] < m_t.groups.size()) {
-            size = m_t.groups[s.group[i]].size;
+        if (s.group[i] != timeline::kNoGroup && s.group[i] < m_t->groups.size()) {
+            size = m_t->groups[s.group[i]].size;
             print(",\"Group size\":{},\"Process Group Name\":\"{}\",\"Process Group Description\":", size, s.group[i]);
-            string(m_t.groups[s.group[i]].name);
+            string(m_t->groups[s.group[i]].name);
         }
         if (s.dtype[i] == timeline::kNoDType) return;
         const core::DType type = static_cast<core::DType>(s.dtype[i]);
@@ -283,15 +302,15 @@ private:
     }
 
     void launch(std::uint32_t i, std::int64_t pid) {
-        const timeline::Spans& s = m_t.spans;
+        const timeline::Spans& s = m_t->spans;
         event();
         print("{{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":{},\"tid\":{}", pid,
               kHostThread);
         time("ts", s.issued[i]);
-        print(",\"dur\":0.001,\"args\":{{\"correlation\":{}}}}}", i + 1);
+        print(",\"dur\":0.001,\"args\":{{\"correlation\":{}}}}}", m_nextId + i);
         if (!m_options.flows) return;
-        flowEnd('s', "ac2g", "ac2g", i + 1, pid, kHostThread, s.issued[i]);
-        flowEnd('f', "ac2g", "ac2g", i + 1, pid, tidOf(i), s.start[i]);
+        flowEnd('s', "ac2g", "ac2g", m_nextId + i, pid, kHostThread, s.issued[i]);
+        flowEnd('f', "ac2g", "ac2g", m_nextId + i, pid, tidOf(i), s.start[i]);
     }
 
     void flowEnd(char phase, std::string_view category, std::string_view name, std::uint64_t id, std::int64_t pid,
@@ -307,7 +326,7 @@ private:
         for (std::size_t k = 0; k < counter.time.size(); ++k) {
             event();
             add("{\"ph\":\"C\",\"name\":");
-            string("memory: " + m_t.strings[counter.name]);
+            string("memory: " + m_t->strings[counter.name]);
             print(",\"pid\":{}", pidOf(counter.rankIndex));
             time("ts", counter.time[k]);
             print(",\"args\":{{\"bytes\":{}}}}}", counter.value[k]);
@@ -317,31 +336,40 @@ private:
     /// A flow binds to the slice that encloses its instant, and a slice does not enclose its own end: arrows leave one
     /// nanosecond before it. Spans without length enclose nothing.
     void flows() {
-        const timeline::Spans& s = m_t.spans;
-        std::uint64_t id = s.size() + 1;  // after the correlations
-        for (const timeline::Flow& flow : m_t.flows) {
+        const timeline::Spans& s = m_t->spans;
+        for (const timeline::Flow& flow : m_t->flows) {
             if (!chosen(rankOf(flow.from)) || !chosen(rankOf(flow.to))) continue;
             if (s.start[flow.from] == s.end[flow.from] || s.start[flow.to] == s.end[flow.to]) continue;
             const std::string_view reason = timeline::nameOf(flow.reason);
-            flowEnd('s', "dependency", reason, id, pidOf(rankOf(flow.from)), tidOf(flow.from), s.end[flow.from] - 1);
-            flowEnd('f', "dependency", reason, id, pidOf(rankOf(flow.to)), tidOf(flow.to), s.start[flow.to]);
-            ++id;
+            flowEnd('s', "dependency", reason, m_nextId, pidOf(rankOf(flow.from)), tidOf(flow.from),
+                    s.end[flow.from] - 1);
+            flowEnd('f', "dependency", reason, m_nextId, pidOf(rankOf(flow.to)), tidOf(flow.to), s.start[flow.to]);
+            ++m_nextId;
         }
     }
 
-    const Timeline& m_t;
+    std::span<const NamedTimeline> m_plans;
+    const Timeline* m_t = nullptr;  ///< the plan being written
+    std::int64_t m_pidShift = 0;
+    std::uint64_t m_nextId = 1;  ///< of correlations and flows, unique in the file
     const KinetoOptions& m_options;
     Sink& m_sink;
     fmt::memory_buffer m_out;
     bool m_first = true;
+    std::uint32_t m_sortIndex = 0;
     std::vector<std::uint16_t> m_overflow;  ///< per span
     std::vector<std::uint32_t> m_threads;   ///< per lane
 };
 
 }  // namespace
 
+void writeKineto(std::span<const NamedTimeline> plans, const KinetoOptions& options, Sink& sink) {
+    Writer(plans, options, sink).write();
+}
+
 void writeKineto(const Timeline& timeline, const KinetoOptions& options, Sink& sink) {
-    Writer(timeline, options, sink).write();
+    const NamedTimeline plan{timeline.title, &timeline};
+    writeKineto({&plan, 1}, options, sink);
 }
 
 }  // namespace shardscope::formats

@@ -16,10 +16,13 @@
 // tied to the
 //   span by `correlation` and an `ac2g` flow.
 // - Counters: ph C, one track a category, in bytes. Flows: ph s and f with the reason as their name.
-// HTA takes one rank a file: choose it with `onlyRank`.
+// - One `ProfilerStep#0` annotation a rank spans its step.
+// Several plans in one file: the processes of each follow one another, named "plan: rank"; pids of plan k are shifted
+// by k times a power of ten above every rank. HTA takes one rank of one plan a file: choose it with `onlyRank`.
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "traces/formats/sink.h"
@@ -36,7 +39,14 @@ struct KinetoOptions {
     bool simulated = true;              ///< metadata, so that nobody takes a forecast for a measurement
 };
 
+/// A plan's timeline beside others in one file.
+struct NamedTimeline {
+    std::string name;
+    const timeline::Timeline* timeline = nullptr;
+};
+
 /// Writes and leaves `finish` to the caller, who also learns of errors there.
+void writeKineto(std::span<const NamedTimeline> plans, const KinetoOptions& options, Sink& sink);
 void writeKineto(const timeline::Timeline& timeline, const KinetoOptions& options, Sink& sink);
 
 }  // namespace shardscope::formats
