@@ -51,6 +51,9 @@ Result<void> checkPlan(const Plan& plan) {
         if (depth < 0)
             return fail(ErrorCode::Input, fmt::format("a prefetch depth of {}, expected 0 or more", depth),
                         "[parallelism]");
+    if (plan.policy == UnitPolicy::Fsdp && !plan.fsdp.wrap.root && mesh.pp > 1)
+        return fail(ErrorCode::Unsupported, fmt::format("{} stages without a root unit", mesh.pp), "[parallelism]",
+                    "wrap the root too");
     const PolicyRow& row = rowOf(plan.policy);
     if (!row.shards && mesh.dpShard * mesh.dpReplicate > 1)
         return fail(ErrorCode::Unsupported,

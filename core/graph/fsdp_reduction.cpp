@@ -9,15 +9,22 @@ DType FsdpReduction::gradientType() const {
     return sizeOf(p.reduction()) < sizeOf(p.compute()) ? p.reduction() : p.compute();
 }
 
+TouchedUnit FsdpReduction::shareOf(const TouchedUnit& touched) const {
+    // Gradients that nobody reduces are still there in the next micro-batch.
+    if (touched.unit.valid() || m_c.microBatch == 0) return touched;
+    return {touched.unit, 0, touched.gradientElements + touched.repeatedElements};
+}
+
 void FsdpReduction::allocateGradients(const PassStep& step) {
-    for (const TouchedUnit& touched : m_c.touched(step)) {
+    for (const TouchedUnit& each : m_c.touched(step)) {
+        const TouchedUnit touched = shareOf(each);
         const std::int64_t size = sizeOf(gradientType());
         FsdpUnitState& state = m_state[touched.unit];
         if (touched.gradientElements > 0) {
             state.gradients.push_back(m_state.allocate(MemoryCategory::UnshardedGradients, touched.unit,
                                                        {touched.gradientElements * size}, m_c.computeStream));
             state.gradientElements += touched.gradientElements;
-            m_fresh.emplace_back(touched.unit, state.gradients.back());
+            m_fresh.push_back(state.gradients.back());
         }
         if (touched.repeatedElements > 0)
             m_workspace.push_back(m_state.allocate(MemoryCategory::Workspace, touched.unit,
@@ -27,10 +34,11 @@ void FsdpReduction::allocateGradients(const PassStep& step) {
 
 void FsdpReduction::afterCompute(const PassStep& step, OpId op) {
     GraphBuilder& b = m_c.builder;
-    for (const auto& [unit, block] : m_fresh) b.use(block, op);
+    for (BlockId block : m_fresh) b.use(block, op);
     m_fresh.clear();
     std::size_t next = 0;
-    for (const TouchedUnit& touched : m_c.touched(step)) {
+    for (const TouchedUnit& each : m_c.touched(step)) {
+        const TouchedUnit touched = shareOf(each);
         if (touched.repeatedElements == 0) continue;
         const BlockId repeated = m_workspace[next++];
         Op add = m_state.op(OpKind::AddGradient, touched.unit, m_c.computeStream, Phase::Backward);

@@ -23,6 +23,7 @@ public:
 private:
     /// Dtype of the gradients that reach the copy-in: the param dtype, or the reduce dtype if that is narrower (1.10).
     [[nodiscard]] DType gradientType() const;
+    [[nodiscard]] TouchedUnit shareOf(const TouchedUnit& touched) const;
     void dropReduceInput(FsdpContext& context);
     void reduce(UnitId unit, FsdpContext& context);
     OpId divide(OpKind kind, UnitId unit, FsdpContext& context, double factor, Bytes bytes);
@@ -30,7 +31,7 @@ private:
     ClassContext& m_c;
     FsdpState& m_state;
     std::vector<BlockId> m_workspace;  ///< repeated gradients of the op under way
-    std::vector<std::pair<UnitId, BlockId>> m_fresh;
+    std::vector<BlockId> m_fresh;      ///< gradients that it makes
 };
 
 }  // namespace shardscope::core

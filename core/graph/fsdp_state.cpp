@@ -115,6 +115,13 @@ void FsdpState::addPersistentBlocks() {
         block.pool = m_c.computeStream;
         m_units[u].parameters = m_c.builder.addPersistent(block);
     }
+    if (const std::int64_t elements = elementsNotWrapped(m_c.model, m_c.units, m_c.plan); elements > 0) {
+        Block block;
+        block.category = MemoryCategory::UnshardedParameters;
+        block.bytes = {elements * sizeOf(m_c.plan.precision.original)};
+        block.pool = m_c.computeStream;
+        m_notWrapped.unsharded = m_notWrapped.parameters = m_c.builder.addPersistent(block);
+    }
     const Bytes state = optimizerStateBytes(m_c.model, m_c.units, m_c.plan, 0);
     if (m_c.plan.firstStep || state.value == 0) return;
     Block block;
@@ -136,12 +143,16 @@ void FsdpState::endStep() {
         step.microBatch = m_c.microBatch;
         const OpId op = b.addOp(step);
         if (m_optimizerState.valid()) b.use(m_optimizerState, op);
+        if (m_notWrapped.parameters.valid()) b.use(m_notWrapped.parameters, op);
+        for (BlockId gradient : m_notWrapped.gradients) b.use(gradient, op);
         for (FsdpUnitState& unit : m_units) {
             if (unit.parameters.valid()) b.use(unit.parameters, op);
             if (unit.shardedGradient.valid()) b.use(unit.shardedGradient, op);
         }
     }
     b.mark(Mark::ZeroGradients);
+    for (BlockId gradient : m_notWrapped.gradients) b.release(gradient);
+    m_notWrapped.gradients.clear();
     for (FsdpUnitState& unit : m_units) {
         if (unit.shardedGradient.valid()) b.release(unit.shardedGradient);
         unit.shardedGradient = {};

@@ -49,8 +49,14 @@ class FsdpState {
 public:
     explicit FsdpState(ClassContext& context);
 
-    [[nodiscard]] FsdpUnitState& operator[](UnitId unit) { return m_units[m_c.local(unit)]; }
-    [[nodiscard]] const FsdpUnitState& operator[](UnitId unit) const { return m_units[m_c.local(unit)]; }
+    /// An invalid id stands for the parameters that no unit wraps: whole on every rank, with gradients of their own
+    /// that nobody averages, as in PyTorch when the root is left out (1.2).
+    [[nodiscard]] FsdpUnitState& operator[](UnitId unit) {
+        return unit.valid() ? m_units[m_c.local(unit)] : m_notWrapped;
+    }
+    [[nodiscard]] const FsdpUnitState& operator[](UnitId unit) const {
+        return unit.valid() ? m_units[m_c.local(unit)] : m_notWrapped;
+    }
     [[nodiscard]] std::vector<FsdpContext>& contexts() { return m_contexts; }
     [[nodiscard]] FsdpContext& contextOf(UnitId unit) { return m_contexts[(*this)[unit].context]; }
     [[nodiscard]] std::size_t contextIndexOf(UnitId unit) const { return (*this)[unit].context; }
@@ -88,6 +94,7 @@ private:
 
     ClassContext& m_c;
     std::vector<FsdpUnitState> m_units;
+    FsdpUnitState m_notWrapped;
     std::vector<FsdpContext> m_contexts;
     GroupId m_shardGroup;
     std::vector<std::pair<std::int64_t, GroupId>> m_subgroups;

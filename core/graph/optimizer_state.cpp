@@ -14,8 +14,15 @@ bool isAdam(const Plan& plan) {
 
 }  // namespace
 
+std::int64_t elementsNotWrapped(const Model& model, std::span<const Unit> units, const Plan& plan) {
+    if (plan.policy == UnitPolicy::None || plan.fsdp.wrap.root) return 0;
+    std::int64_t elements = parameterCount(model);
+    for (const Unit& unit : units) elements -= unit.elements;
+    return elements;
+}
+
 std::int64_t ownElements(const Model& model, std::span<const Unit> units, const Plan& plan, std::int64_t shardRank) {
-    std::int64_t elements = 0;
+    std::int64_t elements = elementsNotWrapped(model, units, plan);
     for (const Unit& unit : units) {
         if (plan.policy == UnitPolicy::None) {
             elements += unit.elements;

@@ -324,12 +324,12 @@ private:
         if (!gradient && tensor->role != TensorRole::Parameter) return;
         const ParameterId p = layer(l).parameters[tensor->slot];
         const int unit = m_unitOf[p.index()];
-        if (unit < 0) return;
+        const UnitId id = unit < 0 ? UnitId() : idOf(unit);
         TouchedUnit* found = nullptr;
         for (std::size_t i = step.begin; i < m_script.touched.size(); ++i)
-            if (m_script.touched[i].unit == idOf(unit)) found = &m_script.touched[i];
+            if (m_script.touched[i].unit == id) found = &m_script.touched[i];
         if (found == nullptr) {
-            m_script.touched.push_back({idOf(unit), 0, 0});
+            m_script.touched.push_back({id, 0, 0});
             found = &m_script.touched.back();
         }
         if (!gradient || !written) return;

@@ -32,7 +32,7 @@ struct PassStep {
     std::uint32_t begin = 0, end = 0;  ///< Kernels: PassScript::touched [begin, end)
 };
 
-/// Parameters of a unit that a run of kernels touches.
+/// Parameters of a unit that a run of kernels touches; an invalid unit stands for those that no unit wraps.
 struct TouchedUnit {
     UnitId unit;
     std::int64_t gradientElements = 0;  ///< of parameters whose gradient it is the first to make

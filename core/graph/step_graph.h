@@ -35,7 +35,9 @@ enum class OpKind : std::uint8_t {
     AllReduce,     ///< reserved for policies with replicas
     Send,          ///< point to point; bytes: the message; `peerClass` is the other end
     Receive,       ///< its other side; the two share `match`
-    AddGradient,   ///< received partial gradient added to the own one (tied weight on two stages), or a local accumulation
+    AddGradient,   ///< with `kernels`: the gradients that this range has just made of parameters of `unit` that had one already
+                   ///< (earlier micro-batch, tied weight), added to it; without: the other stage's partial gradients of the
+                   ///< weights that both stages' units hold, received in ParameterId order, added to the own ones
     OptimizerStep, ///< update of all parameters of the class's rank from its (sharded) gradients
     HostWork,      ///< time on the host stream only
 };
