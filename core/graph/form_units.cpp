@@ -271,6 +271,12 @@ Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, c
     for (std::size_t u = 0; u < units.size(); ++u) {
         SHARDSCOPE_TRY(ownership.take(units[u], static_cast<int>(u), here));
         countElements(model, units[u], ranks);
+        for (ParameterId p : units[u].parameters)
+            if (model.parameters[p.index()].shape.empty())
+                return fail(ErrorCode::Unsupported,
+                            fmt::format("parameter '{}' is a scalar, which cannot be sharded",
+                                        model.parameters[p.index()].name),
+                            kWhere);
         if (units[u].isRoot) continue;
         for (ModuleId module : units[u].modules)
             if (layersOf[module.index()].end >= lastEnd) {
