@@ -6,6 +6,7 @@
 
 #include "cli/face/files.h"
 #include "core/model/hf_config.h"
+#include "core/model/module_tree.h"
 #include "core/model/safetensors.h"
 #include "core/scenario/builtin_models.h"
 
@@ -108,8 +109,15 @@ Result<core::ModelSpec> fromDocument(const Document& document, const fs::path& p
         SHARDSCOPE_ASSIGN(core::DecoderSpec spec, core::readHfConfig(document, name, nameFor(path)));
         return core::ModelSpec(std::move(spec));
     }
-    return fail(ErrorCode::Input, "neither a config.json (no model_type) nor an index of safetensors (no weight_map)",
-                name);
+    if (document.find("modules") != nullptr) {
+        SHARDSCOPE_ASSIGN(core::ModuleTreeSpec spec, core::readModuleTree(document, name));
+        return core::ModelSpec(std::move(spec));
+    }
+    return fail(
+        ErrorCode::Input,
+        "no model: neither a config.json (model_type), nor an index of safetensors (weight_map), nor a module tree "
+        "(modules)",
+        name);
 }
 
 Result<Document> readDocument(const fs::path& path) {

@@ -1,0 +1,191 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/face/report.h"
+#include "core/graph/build.h"
+#include "sim/run/simulate.h"
+#include "sim/run/to_timeline.h"
+
+namespace shardscope::cli {
+namespace {
+
+using core::Result;
+using timeline::Activity;
+using timeline::Timeline;
+
+std::int64_t shareOnWire(std::int64_t bytes, std::int64_t ranks) {
+    return ranks > 1 ? bytes - bytes / ranks : 0;
+}
+
+TransferCounts countTransfers(const Timeline& t, const timeline::RankRow& rank,
+                              const std::vector<timeline::SpanRange>& lanes) {
+    TransferCounts counts;
+    for (std::uint32_t lane = rank.laneBegin; lane < rank.laneEnd; ++lane) {
+        for (std::uint32_t s = lanes[lane].begin; s < lanes[lane].end; ++s) {
+            const std::int64_t bytes = t.spans.bytes[s];
+            const std::uint16_t group = t.spans.group[s];
+            const std::int64_t size = group == timeline::kNoGroup ? 1 : t.groups[group].size;
+            switch (static_cast<Activity>(t.spans.activity[s])) {
+                case Activity::AllGather:
+                    ++counts.allGathers;
+                    counts.gatherBytes += shareOnWire(bytes, size);
+                    break;
+                case Activity::ReduceScatter:
+                    ++counts.reduceScatters;
+                    counts.reduceBytes += shareOnWire(bytes, size);
+                    break;
+                case Activity::AllReduce:
+                    ++counts.allReduces;
+                    counts.allReduceBytes += 2 * shareOnWire(bytes, size);
+                    break;
+                case Activity::Send:
+                    ++counts.sends;
+                    counts.sendBytes += bytes;
+                    break;
+                case Activity::Receive: ++counts.receives; break;
+                default: break;
+            }
+        }
+    }
+    return counts;
+}
+
+std::string describePlan(const core::Case& one) {
+    const core::Plan& plan = one.plan;
+    std::string text;
+    if (plan.policy == core::UnitPolicy::Fsdp)
+        text = fmt::format("FSDP2 over {} {}", plan.mesh.dpShard, plan.mesh.dpShard == 1 ? "rank" : "ranks");
+    else if (plan.schedule == core::StageSchedule::Naive)
+        text = fmt::format("{} {} of contiguous layers", plan.mesh.pp, plan.mesh.pp == 1 ? "stage" : "stages");
+    else
+        text = "everything on one GPU";
+    text += plan.microBatches == 1
+                ? fmt::format(", a batch of {} per rank", one.workload.batch)
+                : fmt::format(", {} micro-batches of {} one after another", plan.microBatches, one.workload.batch);
+    return text;
+}
+
+/// Memory of every class in host order and in device time, its counters into the timeline.
+std::vector<MemoryVerdict> memoryOf(const core::StepGraph& graph, const core::Model& model,
+                                    const core::Cluster& cluster, const sim::StepResult& result, Timeline& timeline,
+                                    bool deviceTime) {
+    const std::vector<sim::DeviceReserve> reserves = sim::deviceReserves(graph, cluster);
+    std::vector<MemoryVerdict> all;
+    std::vector<std::int64_t> start, end;
+    if (deviceTime) {
+        start.assign(graph.ops.size(), 0);
+        end.assign(graph.ops.size(), 0);
+    }
+    for (std::size_t row = 0; row < result.ranks.size(); ++row) {
+        const sim::RankInstants& rank = result.ranks[row];
+        MemoryVerdict verdict;
+        verdict.step = sim::hostOrderMemory(graph, model, rank.rankClass);
+        verdict.reserve = reserves[rank.rankClass.index()];
+        if (deviceTime) {
+            const std::uint32_t begin = graph.classes[rank.rankClass.index()].opBegin;
+            std::copy(rank.at.start.begin(), rank.at.start.end(), start.begin() + begin);
+            std::copy(rank.at.end.begin(), rank.at.end.end(), end.begin() + begin);
+            sim::addDeviceTimeMemory(graph, model, rank.rankClass, {start, end, result.step}, verdict.step,
+                                     &timeline.counters, &timeline.strings, static_cast<std::uint32_t>(row));
+        }
+        all.push_back(std::move(verdict));
+    }
+    return all;
+}
+
+Result<PlanReport> evaluateCase(const core::Resolved& resolved, const core::Case& one,
+                                std::shared_ptr<const core::Model> model, const EvaluateOptions& options,
+                                std::vector<std::string>& caveats) {
+    PlanReport report;
+    report.name = one.plan.name;
+    report.setup = one;
+    report.what = describePlan(one);
+    report.model = std::move(model);
+    if (one.plan.schedule == core::StageSchedule::Naive && one.plan.split == core::StageSplit::ByTime)
+        report.setup.plan.layerWeights = sim::layerSeconds(*report.model, resolved.cluster, options.knobs);
+
+    auto built = core::buildStepGraph(*report.model, report.setup.plan);
+    if (!built) {
+        core::Error error = std::move(built).error();
+        if (error.where.empty()) error.where = "strategy " + report.name;
+        return tl::unexpected(std::move(error));
+    }
+    const auto graph = std::make_shared<const core::StepGraph>(std::move(*built));
+    report.graph = graph;
+    const sim::Prices prices = sim::priceGraph(*graph, *report.model, resolved.cluster, options.knobs);
+    SHARDSCOPE_ASSIGN(const sim::StepResult result, sim::simulate(*graph, prices));
+    report.timeline = sim::toTimeline(*graph, *report.model, prices, result);
+    report.timeline.title = report.name;
+    report.stepNs = result.step;
+    report.ranks = 0;
+    for (const core::RankClass& rankClass : graph->classes) report.ranks += rankClass.multiplicity;
+
+    std::vector<MemoryVerdict> memory =
+        memoryOf(*graph, *report.model, resolved.cluster, result, report.timeline, options.timelineMemory);
+    const std::vector<timeline::Breakdown> times = timeline::breakdownOf(report.timeline);
+    const std::vector<timeline::SpanRange> lanes = timeline::spansOfLanes(report.timeline);
+    const timeline::CauseFinder finder(report.timeline);
+    std::vector<std::vector<timeline::CauseTotal>> causes;
+    for (std::uint32_t row = 0; row < report.timeline.ranks.size(); ++row) {
+        const timeline::RankRow& rank = report.timeline.ranks[row];
+        causes.push_back(finder.totalsOf(row));
+        report.classes.push_back({report.timeline.strings[rank.name], rank.rank, rank.multiplicity, times[row],
+                                  causes[row], countTransfers(report.timeline, rank, lanes), std::move(memory[row])});
+    }
+    report.allRanks = timeline::sumOver(report.timeline, times);
+    report.causes = timeline::sumOver(report.timeline, causes);
+
+    const double seconds = static_cast<double>(report.stepNs) * 1e-9;
+    if (seconds > 0) {
+        report.samplesPerSecond = static_cast<double>(resolved.globalBatch) / seconds;
+        report.tokensPerSecond = report.samplesPerSecond * static_cast<double>(report.model->tokensPerSample);
+    }
+    report.modelFlops = sim::modelFlops(*graph, *report.model);
+    report.mfu = sim::modelFlopsUtilisation(*graph, *report.model, resolved.cluster, {report.stepNs});
+    for (const std::string& caveat : prices.caveats) caveats.push_back(caveat);
+    return report;
+}
+
+}  // namespace
+
+const ClassReport& PlanReport::tightest() const {
+    return *std::min_element(classes.begin(), classes.end(), [](const ClassReport& a, const ClassReport& b) {
+        return a.memory.left() < b.memory.left();
+    });
+}
+
+Result<Report> evaluate(const core::Resolved& resolved, const std::string& source, const EvaluateOptions& options) {
+    Report report;
+    report.source = source;
+    report.title = resolved.title;
+    report.cluster = resolved.cluster;
+    report.globalBatch = resolved.globalBatch;
+    report.notes = resolved.notes;
+    std::vector<std::pair<core::Workload, std::shared_ptr<const core::Model>>> models;
+    for (const core::Case& one : resolved.cases) {
+        auto known = std::find_if(models.begin(), models.end(), [&](const auto& m) { return m.first == one.workload; });
+        if (known == models.end()) {
+            SHARDSCOPE_ASSIGN(core::Model built, core::buildModel(resolved.model, one.workload));
+            models.emplace_back(one.workload, std::make_shared<const core::Model>(std::move(built)));
+            known = models.end() - 1;
+        }
+        SHARDSCOPE_ASSIGN(PlanReport plan, evaluateCase(resolved, one, known->second, options, report.caveats));
+        report.plans.push_back(std::move(plan));
+    }
+    const core::Model& model = *models.front().second;
+    report.modelName = model.name;
+    report.modelFamily = model.family;
+    report.sampleWord = model.sampleWord;
+    report.parameters = core::parameterCount(model);
+    report.tokensPerSample = model.tokensPerSample;
+    for (const std::string& caveat : model.caveats) report.caveats.insert(report.caveats.begin(), caveat);
+    std::vector<std::string> distinct;
+    for (std::string& caveat : report.caveats)
+        if (std::find(distinct.begin(), distinct.end(), caveat) == distinct.end())
+            distinct.push_back(std::move(caveat));
+    report.caveats = std::move(distinct);
+    return report;
+}
+
+}  // namespace shardscope::cli

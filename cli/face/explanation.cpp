@@ -1,0 +1,233 @@
+// What a plan does, step by step, with its sizes, and the PyTorch that would do the same.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/face/report.h"
+#include "cli/face/text_picture.h"
+#include "cli/face/text_table.h"
+#include "core/plan/sharding.h"
+
+namespace shardscope::cli {
+namespace {
+
+std::string wordOf(const core::Reshard& reshard) {
+    switch (reshard.kind) {
+        case core::Reshard::Kind::Unset: return "None";
+        case core::Reshard::Kind::True: return "True";
+        case core::Reshard::Kind::False: return "False";
+        case core::Reshard::Kind::Group: return std::to_string(reshard.group);
+    }
+    return "";
+}
+
+std::string torchName(core::DType type) {
+    return "torch." + std::string(core::nameOf(type));
+}
+
+std::string rankList(std::int64_t first, std::int64_t count) {
+    return count == 1 ? fmt::format("rank {}", first) : fmt::format("ranks {} to {}", first, first + count - 1);
+}
+
+std::string meshText(const Report& report, const core::Plan& plan) {
+    const core::Cluster& cluster = report.cluster;
+    std::string text = "1. The mesh\n";
+    const std::pair<const char*, std::int64_t> dimensions[] = {
+        {"pp", plan.mesh.pp}, {"dp_replicate", plan.mesh.dpReplicate}, {"dp_shard", plan.mesh.dpShard}};
+    for (const auto& [name, size] : dimensions)
+        if (size > 1) text += fmt::format("   {:<13} {}\n", name, size);
+    if (plan.mesh.size() == 1) text += "   one rank, no dimensions\n";
+    const std::int64_t ranks = plan.mesh.size();
+    const std::int64_t nodes = (ranks + cluster.gpusPerNode - 1) / cluster.gpusPerNode;
+    constexpr std::int64_t kMostNodes = 6;
+    for (std::int64_t node = 0; node < nodes; ++node) {
+        if (nodes > kMostNodes && node == kMostNodes - 1 && node != nodes - 1) {
+            text += fmt::format("   ... {} nodes more, the same way\n", nodes - node);
+            break;
+        }
+        const std::int64_t first = node * cluster.gpusPerNode;
+        text += fmt::format("   node {}: {}\n", node, rankList(first, std::min(cluster.gpusPerNode, ranks - first)));
+    }
+    return text;
+}
+
+/// Units that are alike in all the figures shown, in one line.
+std::string unitTable(const PlanReport& plan) {
+    const core::StepGraph& graph = *plan.graph;
+    const core::Plan& p = graph.plan;
+    const std::int64_t ranks = p.mesh.dpShard;
+    TextTable table({"unit", "parameters", "padded shard", "gathers", "reduces", "reshard"},
+                    {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left});
+    const auto same = [](const core::Unit& a, const core::Unit& b) {
+        return a.elements == b.elements && a.paddedElements == b.paddedElements && a.reshard == b.reshard &&
+               a.isRoot == b.isRoot;
+    };
+    for (std::size_t i = 0; i < graph.units.size();) {
+        std::size_t end = i + 1;
+        while (end < graph.units.size() && same(graph.units[i], graph.units[end])) ++end;
+        const core::Unit& unit = graph.units[i];
+        const std::string name =
+            end - i > 1 ? fmt::format("{} .. {} ({})", unit.name, graph.units[end - 1].name, end - i) : unit.name;
+        table.row({name, groupedDigits(unit.elements),
+                   groupedDigits(unit.paddedElements / std::max<std::int64_t>(ranks, 1)),
+                   bytesText(unit.paddedElements * core::sizeOf(p.precision.compute())),
+                   bytesText(unit.paddedElements * core::sizeOf(p.precision.reduction())), wordOf(unit.reshard)});
+        i = end;
+    }
+    return table.text(3);
+}
+
+std::string rootText(const PlanReport& plan) {
+    const core::StepGraph& graph = *plan.graph;
+    const auto root =
+        std::find_if(graph.units.begin(), graph.units.end(), [](const core::Unit& u) { return u.isRoot; });
+    if (root == graph.units.end() || !graph.plan.fsdp.wrap.root)
+        return "   no root: every unit is a root of its own, nothing is prefetched in backward, and each unit's "
+               "reduce-scatter\n"
+               "   buffer stays until the end of backward\n";
+    std::string text = fmt::format("   the root owns {} parameters in {} tensors:\n", groupedDigits(root->elements),
+                                   root->parameters.size());
+    constexpr std::size_t kMostShown = 12;
+    for (std::size_t i = 0; i < std::min(kMostShown, root->parameters.size()); ++i) {
+        const core::Parameter& parameter = plan.model->parameters[root->parameters[i].index()];
+        text += fmt::format("     {} {}\n", parameter.name, core::toString(parameter.shape));
+    }
+    if (root->parameters.size() > kMostShown)
+        text += fmt::format("     ... {} more\n", root->parameters.size() - kMostShown);
+    if (root->paddedElements > root->elements)
+        text += fmt::format(
+            "     padded to {} for {} ranks: a leading dimension that the ranks do not divide is filled up\n",
+            groupedDigits(root->paddedElements), graph.plan.mesh.dpShard);
+    return text;
+}
+
+/// "blocks.{i}" for names that differ in one running number only; empty if they do not.
+std::string runningName(const std::vector<std::string>& names) {
+    if (names.size() < 3) return "";
+    const auto splitAt = [](const std::string& name) {
+        const std::size_t last = name.find_last_of("0123456789");
+        if (last == std::string::npos) return std::pair(std::string::npos, std::string::npos);
+        std::size_t first = last;
+        while (first > 0 && name[first - 1] >= '0' && name[first - 1] <= '9') --first;
+        return std::pair(first, last + 1);
+    };
+    const auto [first, end] = splitAt(names[0]);
+    if (first == std::string::npos) return "";
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (names[i] != names[0].substr(0, first) + std::to_string(i) + names[0].substr(end)) return "";
+    return names[0].substr(0, first) + "{i}" + names[0].substr(end);
+}
+
+std::string fsdpCalls(const PlanReport& plan) {
+    const core::StepGraph& graph = *plan.graph;
+    const core::Plan& p = graph.plan;
+    std::string text =
+        "   from torch.distributed.device_mesh import init_device_mesh\n"
+        "   from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard\n\n";
+    text +=
+        fmt::format("   mesh = init_device_mesh(\"cuda\", ({},), mesh_dim_names=(\"dp_shard\",))\n", p.mesh.dpShard);
+    const auto optional = [](const std::optional<core::DType>& type) {
+        return type ? torchName(*type) : std::string("None");
+    };
+    text += fmt::format("   policy = MixedPrecisionPolicy(param_dtype={}, reduce_dtype={})\n",
+                        optional(p.precision.param), optional(p.precision.reduce));
+    const auto moduleName = [&](const core::Unit& unit, std::size_t m) {
+        return plan.model->modules[unit.modules[m].index()].name;
+    };
+    std::vector<const core::Unit*> units;
+    for (const core::Unit& unit : graph.units)
+        if (!unit.isRoot) units.push_back(&unit);
+    for (std::size_t i = 0; i < units.size();) {
+        std::vector<std::string> names;
+        std::size_t end = i;
+        while (end < units.size() && units[end]->modules.size() == 1 && units[end]->reshard == units[i]->reshard)
+            names.push_back(moduleName(*units[end++], 0));
+        std::string running = runningName(names);
+        const std::string arguments =
+            fmt::format("mesh=mesh, mp_policy=policy, reshard_after_forward={}", wordOf(units[i]->reshard));
+        if (!running.empty()) {
+            text += fmt::format("   for i in range({}):\n       fully_shard(model.get_submodule(f\"{}\"), {})\n",
+                                names.size(), running, arguments);
+            i = end;
+            continue;
+        }
+        const core::Unit& unit = *units[i];
+        std::string target;
+        for (std::size_t m = 0; m < unit.modules.size(); ++m)
+            target += fmt::format("{}model.get_submodule(\"{}\")", m > 0 ? ", " : "", moduleName(unit, m));
+        text +=
+            fmt::format("   fully_shard({}, {})\n", unit.modules.size() > 1 ? "[" + target + "]" : target, arguments);
+        ++i;
+    }
+    if (p.fsdp.wrap.root) {
+        const core::Reshard& given = p.fsdp.rootReshardAfterForward;
+        text += fmt::format("   fully_shard(model, mesh=mesh, mp_policy=policy{})\n",
+                            given.kind == core::Reshard::Kind::Unset ? "" : ", reshard_after_forward=" + wordOf(given));
+    }
+    const std::pair<const char*, std::int64_t> lists[] = {{"forward", p.fsdp.forwardPrefetch},
+                                                          {"backward", p.fsdp.backwardPrefetch}};
+    for (const auto& [pass, depth] : lists)
+        if (depth > 0)
+            text +=
+                fmt::format("   # and for every unit: unit.set_modules_to_{}_prefetch([the {} that run next in {}])\n",
+                            pass, depth, pass);
+    return text;
+}
+
+std::string stageText(const PlanReport& plan) {
+    const core::StepGraph& graph = *plan.graph;
+    const core::Model& model = *plan.model;
+    TextTable table({"stage", "layers", "parameters"}, {Align::Left, Align::Left, Align::Right});
+    for (const core::RankClass& stage : graph.classes) {
+        std::int64_t elements = 0;
+        for (std::size_t l = stage.layerBegin.index(); l < stage.layerEnd.index(); ++l)
+            for (const core::ParameterId id : model.layers[l].parameters)
+                elements += core::elementsOf(model.parameters[id.index()].shape);
+        const std::string first = model.layers[stage.layerBegin.index()].name;
+        const std::string last = model.layers[stage.layerEnd.index() - 1].name;
+        table.row(
+            {std::to_string(stage.stage), first == last ? first : first + " .. " + last, groupedDigits(elements)});
+    }
+    return table.text(3);
+}
+
+std::string peakText(const PlanReport& plan) {
+    const ClassReport& one = plan.tightest();
+    const sim::MemoryPeak& peak = one.memory.step.hostOrder;
+    std::string text =
+        fmt::format("The peak of {}: {} allocated at {}\n", one.name, bytesText(peak.total.value), peak.moment);
+    TextTable table({"what", "whose", "bytes"}, {Align::Left, Align::Left, Align::Right});
+    constexpr std::size_t kMostRows = 20;
+    for (std::size_t i = 0; i < std::min(kMostRows, peak.parts.size()); ++i)
+        table.row({std::string(core::nameOf(peak.parts[i].category)), peak.parts[i].owner,
+                   bytesText(peak.parts[i].bytes.value)});
+    if (peak.parts.size() > kMostRows) table.row({fmt::format("... {} more", peak.parts.size() - kMostRows)});
+    return text + table.text(3);
+}
+
+}  // namespace
+
+std::string explanation(const Report& report, const PlanReport& plan) {
+    const core::Plan& p = plan.graph->plan;
+    std::string text = fmt::format("How {} does it\n", plan.name);
+    text += meshText(report, p);
+    if (p.policy == core::UnitPolicy::Fsdp) {
+        text += "2. Every unit: gathered before it computes, freed after, its gradients reduced and kept as a shard\n";
+        text += unitTable(plan);
+        text += "3. The root takes what is left\n" + rootText(plan);
+        text += fmt::format("   dtypes: {} kept, {} gathered and computed, {} reduced\n",
+                            core::nameOf(p.precision.original), core::nameOf(p.precision.compute()),
+                            core::nameOf(p.precision.reduction()));
+    } else {
+        text += "2. Contiguous layers on every stage\n" + stageText(plan);
+        text += fmt::format(
+            "3. {} micro-batches, one at a time: activations go to the next stage, their gradients come back\n",
+            p.microBatches);
+    }
+    text += peakText(plan);
+    if (p.policy == core::UnitPolicy::Fsdp) text += "The same in PyTorch\n" + fsdpCalls(plan);
+    return text;
+}
+
+}  // namespace shardscope::cli

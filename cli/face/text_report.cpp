@@ -1,0 +1,229 @@
+// The tables of a report.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cli/face/report.h"
+#include "cli/face/text_picture.h"
+#include "cli/face/text_table.h"
+
+namespace shardscope::cli {
+namespace {
+
+using timeline::Cause;
+
+std::string percent(double share) {
+    const double value = share * 100;
+    return value > 0 && value < 0.05 ? "<0.1 %" : fmt::format("{:.{}f} %", value, value >= 99.95 || value == 0 ? 0 : 1);
+}
+
+std::string rate(double perSecond) {
+    if (perSecond >= 1e6) return fmt::format("{:.3g} M", perSecond / 1e6);
+    if (perSecond >= 1000) return groupedDigits(static_cast<std::int64_t>(perSecond + 0.5));
+    return fmt::format("{:.{}f}", perSecond, perSecond >= 100 ? 0 : perSecond >= 10 ? 1 : 2);
+}
+
+/// Mean over all ranks, with its share of the step.
+std::string meanAndShare(const PlanReport& plan, std::int64_t sum) {
+    return fmt::format("{} ({})", durationText(plan.ranks > 0 ? sum / plan.ranks : 0), percent(plan.shareOf(sum)));
+}
+
+std::vector<Align> columnsFor(const Report& report) {
+    std::vector<Align> align{Align::Left};
+    align.insert(align.end(), report.plans.size(), Align::Right);
+    return align;
+}
+
+template <class Cell>
+void addRow(TextTable& table, const Report& report, std::string name, Cell cell) {
+    std::vector<std::string> cells{std::move(name)};
+    for (const PlanReport& plan : report.plans) cells.push_back(cell(plan));
+    table.row(std::move(cells));
+}
+
+std::string header(const Report& report) {
+    std::string text;
+    if (!report.title.empty()) text += report.title + "\n";
+    text += fmt::format("  model     {} ({}), {} parameters\n", report.modelName, report.modelFamily,
+                        groupedDigits(report.parameters));
+    text += fmt::format("  hardware  {}\n", report.cluster.name);
+    text += fmt::format("  batch     {} {}s a step", groupedDigits(report.globalBatch), report.sampleWord);
+    if (report.tokensPerSample > 0) text += fmt::format(" of {} tokens", groupedDigits(report.tokensPerSample));
+    text += "\n";
+    if (!report.plans.empty()) {
+        const core::Precision& p = report.plans.front().setup.plan.precision;
+        text += fmt::format("  precision {} parameters and optimizer, {} compute, {} reduction\n",
+                            core::nameOf(p.original), core::nameOf(p.compute()), core::nameOf(p.reduction()));
+    }
+    return text + "\n";
+}
+
+std::string mainTable(const Report& report) {
+    std::vector<std::string> names{""};
+    for (const PlanReport& plan : report.plans) names.push_back(plan.name);
+    TextTable table(names, columnsFor(report));
+    addRow(table, report, "step", [](const PlanReport& p) { return durationText(p.stepNs); });
+    addRow(table, report, report.sampleWord + "s/s", [](const PlanReport& p) { return rate(p.samplesPerSecond); });
+    if (report.tokensPerSample > 0)
+        addRow(table, report, "tokens/s", [](const PlanReport& p) { return rate(p.tokensPerSecond); });
+    addRow(table, report, "MFU", [](const PlanReport& p) { return percent(p.mfu); });
+    table.rule();
+    addRow(table, report, "each GPU computes", [](const PlanReport& p) { return meanAndShare(p, p.allRanks.compute); });
+    addRow(table, report, "  exposed transfer",
+           [](const PlanReport& p) { return meanAndShare(p, p.allRanks.transfer); });
+    addRow(table, report, "  exposed copy", [](const PlanReport& p) { return meanAndShare(p, p.allRanks.copy); });
+    addRow(table, report, "  GPU waits", [](const PlanReport& p) { return meanAndShare(p, p.allRanks.gpuWaits()); });
+    addRow(table, report, "transfers hidden", [](const PlanReport& p) {
+        return p.allRanks.totalTransfer == 0 ? std::string("none to hide") : percent(p.allRanks.hiddenShare());
+    });
+    addRow(table, report, "on the wire, a GPU", [](const PlanReport& p) {
+        std::int64_t most = 0;
+        for (const ClassReport& one : p.classes) most = std::max(most, one.transfers.bytes());
+        return bytesText(most);
+    });
+    table.rule();
+    addRow(table, report, "memory needed", [](const PlanReport& p) { return bytesText(p.tightest().memory.needed()); });
+    addRow(table, report, "of usable",
+           [](const PlanReport& p) { return bytesText(p.tightest().memory.reserve.usable.value); });
+    addRow(table, report, "fits", [](const PlanReport& p) {
+        const std::int64_t left = p.tightest().memory.left();
+        return left >= 0 ? fmt::format("yes, {} left", bytesText(left)) : fmt::format("NO, {} short", bytesText(-left));
+    });
+    return table.text(2);
+}
+
+/// The five times of every class; one class a plan says nothing new when all ranks are alike.
+std::string classTable(const Report& report) {
+    TextTable table({"plan", "ranks", "compute", "transfer", "copy", "waiting", "idle", "hidden", "on the wire"},
+                    {Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
+                     Align::Right, Align::Right});
+    constexpr std::size_t kMostRows = 16;
+    for (const PlanReport& plan : report.plans) {
+        for (std::size_t i = 0; i < plan.classes.size(); ++i) {
+            const ClassReport& one = plan.classes[i];
+            if (plan.classes.size() > kMostRows && i == kMostRows / 2)
+                table.row({"", fmt::format("... {} more", plan.classes.size() - kMostRows)});
+            if (plan.classes.size() > kMostRows && i >= kMostRows / 2 && i < plan.classes.size() - kMostRows / 2)
+                continue;
+            const timeline::Breakdown& t = one.times;
+            table.row({i == 0 ? plan.name : "", one.ranks > 1 ? fmt::format("{} x{}", one.name, one.ranks) : one.name,
+                       durationText(t.compute), durationText(t.transfer), durationText(t.copy), durationText(t.waiting),
+                       durationText(t.idle), t.totalTransfer == 0 ? "-" : percent(t.hiddenShare()),
+                       bytesText(one.transfers.bytes())});
+        }
+    }
+    return table.text(2);
+}
+
+std::string causeTable(const Report& report) {
+    // By cause, units summed up; then what part of it the worst unit has.
+    struct Row {
+        std::vector<std::int64_t> time;
+        std::int64_t total = 0;
+    };
+    std::map<Cause, Row> rows;
+    for (std::size_t p = 0; p < report.plans.size(); ++p)
+        for (const timeline::CauseTotal& cause : report.plans[p].causes) {
+            Row& row = rows[cause.cause];
+            row.time.resize(report.plans.size());
+            row.time[p] += cause.time;
+            row.total += report.plans[p].ranks > 0 ? cause.time / report.plans[p].ranks : 0;
+        }
+    std::vector<std::pair<Cause, Row>> ordered(rows.begin(), rows.end());
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const auto& a, const auto& b) { return a.second.total > b.second.total; });
+    std::vector<std::string> names{"mean over the GPUs"};
+    for (const PlanReport& plan : report.plans) names.push_back(plan.name);
+    TextTable table(names, columnsFor(report));
+    addRow(table, report, "computing", [](const PlanReport& p) { return meanAndShare(p, p.allRanks.compute); });
+    for (const auto& [cause, row] : ordered) {
+        std::vector<std::string> cells{std::string(timeline::nameOf(cause))};
+        for (std::size_t p = 0; p < report.plans.size(); ++p)
+            cells.push_back(row.time[p] == 0 ? "-" : meanAndShare(report.plans[p], row.time[p]));
+        table.row(std::move(cells));
+    }
+    table.rule();
+    addRow(table, report, "step", [](const PlanReport& p) { return durationText(p.stepNs); });
+    std::string text = table.text(2);
+    for (const PlanReport& plan : report.plans) {
+        if (plan.causes.empty()) continue;
+        const timeline::CauseTotal& worst = plan.causes.front();
+        text += fmt::format("  most in {}: {}, {} a GPU\n", plan.name,
+                            timeline::describe(worst.cause, plan.timeline.strings[worst.unit]),
+                            durationText(worst.time / std::max<std::int64_t>(plan.ranks, 1)));
+    }
+    return text;
+}
+
+std::string memoryTable(const Report& report) {
+    std::vector<std::string> names{"fullest rank, at its peak"};
+    for (const PlanReport& plan : report.plans) names.push_back(fmt::format("{}: {}", plan.name, plan.tightest().name));
+    TextTable table(names, columnsFor(report));
+    for (std::size_t c = 0; c < core::kMemoryCategories; ++c) {
+        const auto category = static_cast<core::MemoryCategory>(c);
+        const auto bytes = [&](const PlanReport& p) { return p.tightest().memory.step.hostOrder.byCategory[category]; };
+        if (std::all_of(report.plans.begin(), report.plans.end(), [&](const auto& p) { return bytes(p) == 0; }))
+            continue;
+        addRow(table, report, std::string(core::nameOf(category)),
+               [&](const PlanReport& p) { return bytes(p) == 0 ? std::string("-") : bytesText(bytes(p)); });
+    }
+    table.rule();
+    addRow(table, report, "allocated",
+           [](const PlanReport& p) { return bytesText(p.tightest().memory.step.hostOrder.total.value); });
+    addRow(table, report, "reserved by the allocator",
+           [](const PlanReport& p) { return bytesText(p.tightest().memory.step.reserved.value); });
+    addRow(table, report, "CUDA context",
+           [](const PlanReport& p) { return bytesText(p.tightest().memory.reserve.context.value); });
+    addRow(table, report, "NCCL buffers",
+           [](const PlanReport& p) { return bytesText(p.tightest().memory.reserve.communication.value); });
+    addRow(table, report, "needed", [](const PlanReport& p) { return bytesText(p.tightest().memory.needed()); });
+    std::string text = table.text(2);
+    for (const PlanReport& plan : report.plans)
+        text += fmt::format("  peak of {}: {}\n", plan.name, plan.tightest().memory.step.hostOrder.moment);
+    return text;
+}
+
+std::string transferTable(const Report& report) {
+    TextTable table(
+        {"plan", "ranks", "all-gathers", "reduce-scatters", "sends", "receives", "gathered", "reduced", "sent"},
+        {Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
+         Align::Right});
+    bool any = false;
+    for (const PlanReport& plan : report.plans) {
+        for (std::size_t i = 0; i < plan.classes.size() && i < 8; ++i) {
+            const TransferCounts& c = plan.classes[i].transfers;
+            if (c.allGathers + c.reduceScatters + c.sends + c.receives == 0) continue;
+            any = true;
+            const auto orDash = [](std::int64_t n) { return n == 0 ? std::string("-") : std::to_string(n); };
+            const auto size = [](std::int64_t n) { return n == 0 ? std::string("-") : bytesText(n); };
+            table.row({i == 0 ? plan.name : "", plan.classes[i].name, orDash(c.allGathers), orDash(c.reduceScatters),
+                       orDash(c.sends), orDash(c.receives), size(c.gatherBytes), size(c.reduceBytes),
+                       size(c.sendBytes)});
+        }
+    }
+    return any ? "\nTransfers of one GPU in one step\n" + table.text(2) : "";
+}
+
+}  // namespace
+
+std::string textReport(const Report& report) {
+    std::string text = header(report);
+    for (const PlanReport& plan : report.plans) text += fmt::format("  {}: {}\n", plan.name, plan.what);
+    text += "\n" + mainTable(report);
+    text += "\nWhere the time goes\n" + causeTable(report);
+    text += "\nEvery GPU's step: compute + exposed transfer + exposed copy + waiting + idle\n" + classTable(report);
+    text += transferTable(report);
+    text += "\nMemory\n" + memoryTable(report);
+    if (!report.notes.empty() || !report.caveats.empty()) text += "\n";
+    for (const std::string& note : report.notes) text += "  fair: " + note + "\n";
+    text +=
+        "  MFU: FLOPs of matrix products and attention, forward and backward, without recomputation, over step x GPUs "
+        "x\n"
+        "  dense peak of the compute dtype.\n";
+    for (const std::string& caveat : report.caveats) text += "  rests on: " + caveat + "\n";
+    return text;
+}
+
+}  // namespace shardscope::cli
