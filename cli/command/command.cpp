@@ -1,0 +1,81 @@
+#include "cli/command/command.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+namespace shardscope::cli {
+
+// clang-format off
+const std::vector<Option>& optionTable() {
+    static const std::vector<Option> kOptions{
+        {"--set", "KEY=VALUE", "Set a key of the scenario (docs/scenario.md); may be repeated.", "@key"},
+        {"--strategy", "WORDS", "Strategies, separated by commas: single, naive, fsdp.", "single naive fsdp naive,fsdp single,naive,fsdp"},
+        {"--naive-micro-batch", "N", "Samples that naive placement passes through its stages at a time.", ""},
+        {"-o,--output", "FILE", "Write a file of the kind that its ending names: .svg, .png, .pdf (picture), .json, .json.gz "
+                                "(trace for Perfetto), .csv (spans, or rows of a sweep); may be repeated.", "@file"},
+        {"--json", "", "Print the report as JSON instead of tables.", ""},
+        {"--explain", "", "Add mesh, units, dtypes, memory at the peak and the PyTorch calls that do the same.", ""},
+        {"--over", "KEY=V1,V2", "The knob to turn and its values.", "@key"},
+        {"--dot", "", "Print the graph for Graphviz.", ""},
+        {"--language", "LANG", "Language of pictures.", "en ko"},
+        {"--device", "NAME", "What executes: reference.", "reference"},
+        {"--ranks", "N", "Ranks.", ""},
+        {"--steps", "N", "Steps.", ""},
+    };
+    return kOptions;
+}
+
+const std::vector<Command>& commandTable() {
+    static constexpr std::string_view kScenario =
+        "A scenario file, or a model in its place: a built-in name, a Hugging Face folder, a config.json, a .safetensors "
+        "file, a module-tree file.";
+    static const std::vector<Command> kCommands{
+        {"compare", "Two or more strategies side by side: times, memory, where the time goes, who works when.", "SCENARIO", kScenario,
+         {"--set", "--strategy", "--naive-micro-batch", "-o,--output", "--language", "--json"},
+         "compare examples/lecture.toml -o lecture.svg", runCompare},
+        {"simulate", "One strategy in detail.", "SCENARIO", kScenario,
+         {"--set", "--strategy", "--explain", "-o,--output", "--language", "--json"},
+         "simulate examples/lecture.toml --explain", runSimulate},
+        {"sweep", "One knob over values, each point a full simulation.", "SCENARIO", kScenario,
+         {"--over", "--set", "--strategy", "-o,--output", "--json"},
+         "sweep llama-3.2-1b --over parallelism.data_parallel_shard_degree=1,2,4,8", runSweep},
+        {"graph", "The graph of one step: operations, what each waits for and why.", "SCENARIO", kScenario,
+         {"--set", "--strategy", "--dot", "--json"},
+         "graph vit_tiny --set parallelism.data_parallel_shard_degree=2 --dot", runGraph},
+        {"run", "Train the model for real, by walking the same graph.", "[SCENARIO]", kScenario,
+         {"--device", "--ranks", "--strategy", "--steps", "--set", "--json"},
+         "run --device reference --ranks 4 --strategy fsdp --steps 5", runTraining},
+        {"models", "The built-in models, or one of them in detail.", "[NAME]", "A built-in model, or a file or folder.", {"--json"},
+         "models llama-3.1-8b", runModels},
+        {"clusters", "The built-in GPUs and nodes, or one of them with the sources of its figures.", "[NAME]",
+         "A GPU or node preset.", {"--json"}, "clusters h100-sxm", runClusters},
+        {"doctor", "What this build and this machine can do.", "", "", {"--json"}, "doctor", runDoctor},
+        {"docs", "Print a reference page: scenario or cli.", "PAGE", "scenario or cli.", {}, "docs scenario", runDocs},
+        {"completion", "Print a completion script for bash, zsh or fish.", "SHELL", "bash, zsh or fish.", {}, "completion bash",
+         runCompletion},
+    };
+    return kCommands;
+}
+// clang-format on
+
+core::Result<void> print(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+        return core::fail(core::ErrorCode::Io,
+                          "cannot write: " + std::error_code(errno, std::generic_category()).message(),
+                          "standard output");
+    return {};
+}
+
+int exitCodeOf(core::ErrorCode code) {
+    switch (code) {
+        case core::ErrorCode::Usage: return 2;
+        case core::ErrorCode::Input: return 3;
+        case core::ErrorCode::Io: return 4;
+        case core::ErrorCode::Unsupported: return 5;
+        case core::ErrorCode::Cancelled: return 130;
+    }
+    return 1;
+}
+
+}  // namespace shardscope::cli

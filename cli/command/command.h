@@ -1,0 +1,81 @@
+#pragma once
+
+// The commands of the program: one table for --help, the completion scripts and docs/cli.md, and one function each.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace shardscope::cli {
+
+/// What the user wrote; each command looks at its own part.
+struct Arguments {
+    std::string program;                ///< path of the running program
+    std::string input;                  ///< a scenario, or a model in its place
+    std::vector<std::string> set;       ///< "section.key=value"
+    std::vector<std::string> outputs;   ///< -o
+    std::string strategies;             ///< "naive,fsdp"; empty: the command's default
+    std::int64_t naiveMicroBatch = 0;   ///< 0: not given
+    std::string over;                   ///< sweep: "section.key=v1,v2"
+    std::string device = "reference";   ///< run
+    std::int64_t ranks = 4, steps = 5;  ///< run
+    bool json = false, explain = false, dot = false;
+    std::string language = "en";  ///< of pictures
+    std::string word;             ///< completion: the shell; docs: the page; models, clusters: a name
+};
+
+/// What every command may do besides returning: print. Colour and width are found out once.
+struct Terminal {
+    bool tty = false;
+    bool colour = false;
+    bool utf8 = true;
+    int width = 100;
+};
+
+struct Option {
+    std::string_view names;    ///< "-o,--output"
+    std::string_view operand;  ///< "FILE"; empty for a flag
+    std::string_view what;
+    std::string_view values;  ///< space-separated values that a shell may offer; "@file": files; empty: nothing
+};
+
+struct Command {
+    std::string_view name;
+    std::string_view summary;
+    std::string_view operand;  ///< "SCENARIO", "[NAME]" or empty
+    std::string_view operandWhat;
+    std::vector<std::string_view> options;  ///< first names of rows of optionTable()
+    std::string_view example;  ///< without the program's name; it works as it stands in the repository's root
+    core::Result<void> (*run)(const Arguments&, const Terminal&);
+};
+
+[[nodiscard]] const std::vector<Option>& optionTable();
+[[nodiscard]] const std::vector<Command>& commandTable();
+
+[[nodiscard]] core::Result<void> runCompare(const Arguments& arguments, const Terminal& terminal);
+[[nodiscard]] core::Result<void> runSimulate(const Arguments& arguments, const Terminal& terminal);
+[[nodiscard]] core::Result<void> runSweep(const Arguments& arguments, const Terminal& terminal);
+[[nodiscard]] core::Result<void> runGraph(const Arguments& arguments, const Terminal& terminal);
+[[nodiscard]] core::Result<void> runTraining(const Arguments& arguments, const Terminal& terminal);
+[[nodiscard]] core::Result<void> runModels(const Arguments& arguments, const Terminal& terminal);
+[[nodiscard]] core::Result<void> runClusters(const Arguments& arguments, const Terminal& terminal);
+[[nodiscard]] core::Result<void> runDoctor(const Arguments& arguments, const Terminal& terminal);
+[[nodiscard]] core::Result<void> runDocs(const Arguments& arguments, const Terminal& terminal);
+[[nodiscard]] core::Result<void> runCompletion(const Arguments& arguments, const Terminal& terminal);
+
+/// Writes to standard output; an Io error if that is closed or full.
+[[nodiscard]] core::Result<void> print(std::string_view text);
+
+/// 0 ok, 2 usage, 3 input, 4 io, 5 unsupported, 130 interrupted (docs/cli.md).
+[[nodiscard]] int exitCodeOf(core::ErrorCode code);
+
+/// A script that teaches "bash", "zsh" or "fish" the command table. Errors: another shell.
+[[nodiscard]] core::Result<std::string> completionScript(std::string_view shell);
+/// docs/cli.md, from the command table.
+[[nodiscard]] std::string cliReference();
+
+}  // namespace shardscope::cli

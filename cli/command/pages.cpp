@@ -1,0 +1,203 @@
+// What is made from the tables of commands and keys: completion scripts and reference pages.
+
+#include <fmt/format.h>
+
+#include "cli/command/command.h"
+#include "core/scenario/builtin_models.h"
+#include "core/scenario/keys.h"
+
+namespace shardscope::cli {
+namespace {
+
+const Option* optionOf(std::string_view names) {
+    for (const Option& option : optionTable())
+        if (option.names == names) return &option;
+    return nullptr;
+}
+
+/// "--output" of "-o,--output".
+std::vector<std::string> spellings(const Option& option) {
+    std::vector<std::string> all;
+    std::string_view rest = option.names;
+    while (!rest.empty()) {
+        all.emplace_back(rest.substr(0, rest.find(',')));
+        rest.remove_prefix(std::min(rest.size(), all.back().size() + 1));
+    }
+    return all;
+}
+
+std::string commandNames() {
+    std::string names;
+    for (const Command& command : commandTable()) names += (names.empty() ? "" : " ") + std::string(command.name);
+    return names;
+}
+
+std::string keyWords() {
+    std::string words;
+    for (const core::Key& key : core::scenarioKeys()) words += (words.empty() ? "" : " ") + std::string(key.path) + "=";
+    return words;
+}
+
+std::string modelWords() {
+    return fmt::format("{}", fmt::join(core::builtinModelNames(), " "));
+}
+
+std::string bash() {
+    std::string cases, values;
+    for (const Command& command : commandTable()) {
+        std::string options = "--help";
+        for (const std::string_view names : command.options)
+            for (const std::string& spelling : spellings(*optionOf(names))) options += " " + spelling;
+        cases += fmt::format("    {}) options=\"{}\" ;;\n", command.name, options);
+    }
+    for (const Option& option : optionTable()) {
+        if (option.operand.empty()) continue;
+        const std::string pattern = fmt::format("{}", fmt::join(spellings(option), "|"));
+        if (option.values == "@file")
+            values += fmt::format("    {}) mapfile -t COMPREPLY < <(compgen -f -- \"$current\"); return ;;\n", pattern);
+        else if (option.values == "@key")
+            values += fmt::format(
+                "    {}) compopt -o nospace; mapfile -t COMPREPLY < <(compgen -W \"$keys\" -- \"$current\"); return "
+                ";;\n",
+                pattern);
+        else
+            values += fmt::format("    {}) mapfile -t COMPREPLY < <(compgen -W \"{}\" -- \"$current\"); return ;;\n",
+                                  pattern, option.values);
+    }
+    return fmt::format(R"(# bash completion of shardscope: source <(shardscope completion bash)
+_shardscope() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} command=${{COMP_WORDS[1]-}} options=""
+  local keys="{keys}"
+  local models="{models}"
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    mapfile -t COMPREPLY < <(compgen -W "{commands} --help --version" -- "$current")
+    return
+  fi
+  case "$previous" in
+{values}  esac
+  case "$command" in
+    completion) mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$current"); return ;;
+    docs) mapfile -t COMPREPLY < <(compgen -W "scenario cli" -- "$current"); return ;;
+{cases}  esac
+  if [[ $current == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+  else
+    mapfile -t COMPREPLY < <(compgen -W "$models" -- "$current"; compgen -f -- "$current")
+  fi
+}}
+complete -o filenames -F _shardscope shardscope
+)",
+                       fmt::arg("keys", keyWords()), fmt::arg("models", modelWords()),
+                       fmt::arg("commands", commandNames()), fmt::arg("values", values), fmt::arg("cases", cases));
+}
+
+std::string zsh() {
+    // zsh runs the bash script through its own compatibility layer: one table, one script.
+    return "# zsh completion of shardscope: source <(shardscope completion zsh)\n"
+           "autoload -U +X compinit && compinit -u\nautoload -U +X bashcompinit && bashcompinit\n"
+           "mapfile() {\n"
+           "  local line; COMPREPLY=()\n"
+           "  while IFS= read -r line; do COMPREPLY+=(\"$line\"); done\n"
+           "}\n"
+           "compopt() { :; }\n" +
+           bash();
+}
+
+std::string fish() {
+    std::string out = "# fish completion of shardscope: shardscope completion fish | source\n";
+    const auto quoted = [](std::string_view text) {
+        std::string safe;
+        for (const char c : text) {
+            if (c == '\'' || c == '\\') safe += '\\';
+            safe += c;
+        }
+        return "'" + safe + "'";
+    };
+    out += fmt::format("set -l commands {}\n", commandNames());
+    for (const Command& command : commandTable()) {
+        out += fmt::format("complete -c shardscope -f -n \"not __fish_seen_subcommand_from $commands\" -a {} -d {}\n",
+                           command.name, quoted(command.summary));
+        for (const std::string_view names : command.options) {
+            const Option& option = *optionOf(names);
+            std::string line =
+                fmt::format("complete -c shardscope -n \"__fish_seen_subcommand_from {}\"", command.name);
+            for (const std::string& spelling : spellings(option))
+                line += spelling.rfind("--", 0) == 0 ? " -l " + spelling.substr(2) : " -s " + spelling.substr(1);
+            if (!option.operand.empty()) line += option.values == "@file" ? " -r" : " -x";
+            if (option.values == "@key")
+                line += " -a " + quoted(keyWords());
+            else if (!option.values.empty() && option.values[0] != '@')
+                line += " -a " + quoted(option.values);
+            out += line + " -d " + quoted(option.what) + "\n";
+        }
+        if (command.operand.find("SCENARIO") != std::string_view::npos || command.operand == "[NAME]")
+            out += fmt::format("complete -c shardscope -n \"__fish_seen_subcommand_from {}\" -a {}\n", command.name,
+                               quoted(modelWords()));
+    }
+    out += "complete -c shardscope -f -n \"__fish_seen_subcommand_from completion\" -a 'bash zsh fish'\n";
+    out += "complete -c shardscope -f -n \"__fish_seen_subcommand_from docs\" -a 'scenario cli'\n";
+    return out;
+}
+
+}  // namespace
+
+core::Result<std::string> completionScript(std::string_view shell) {
+    if (shell == "bash") return bash();
+    if (shell == "zsh") return zsh();
+    if (shell == "fish") return fish();
+    return core::fail(core::ErrorCode::Usage, fmt::format("no completion for \"{}\"", shell.substr(0, 60)),
+                      "completion", "known are: bash, zsh, fish");
+}
+
+std::string cliReference() {
+    std::string out =
+        "# The command line\n\n"
+        "`shardscope COMMAND [SCENARIO] [options]`. A scenario is a file (docs/scenario.md) or, in its place, a "
+        "model.\n"
+        "Tables and pictures go to standard output, errors to standard error. Colours only where standard output is a\n"
+        "terminal and `NO_COLOR` is not set.\n\n"
+        "## Exit codes\n\n"
+        "| code | meaning |\n|---|---|\n"
+        "| 0 | done |\n"
+        "| 2 | the command line is wrong: an unknown command or option, a malformed `--set` |\n"
+        "| 3 | the input is wrong: a file's content, a value, a model or plan that cannot be |\n"
+        "| 4 | a file cannot be opened, read or written |\n"
+        "| 5 | understood, but nothing that this program can do |\n"
+        "| 130 | interrupted |\n\n"
+        "Every error is one message: where it is (file, line and key), what was found and what was expected, and on a "
+        "second\n"
+        "line what to do. A plan that does not fit into memory is an answer, not an error.\n\n"
+        "Files named with `-o` are written beside their target and renamed: what was there before stays until the new "
+        "file is\n"
+        "whole.\n\n"
+        "## Commands\n";
+    for (const Command& command : commandTable()) {
+        out += fmt::format("\n### {}{}{}\n\n{}\n", command.name, command.operand.empty() ? "" : " ", command.operand,
+                           command.summary);
+        if (!command.options.empty()) {
+            out += "\n| option | what it does |\n|---|---|\n";
+            for (const std::string_view names : command.options) {
+                const Option& option = *optionOf(names);
+                const std::string operand = option.operand.empty() ? "" : " " + std::string(option.operand);
+                out += fmt::format("| `{}{}` | {} |\n", fmt::join(spellings(option), "`, `"), operand, option.what);
+            }
+        }
+        out += fmt::format("\n```\nshardscope {}\n```\n", command.example);
+    }
+    out += "\nThis page is written by `shardscope docs cli`, from the table that the program uses.\n";
+    return out;
+}
+
+core::Result<void> runCompletion(const Arguments& arguments, const Terminal&) {
+    SHARDSCOPE_ASSIGN(const std::string script, completionScript(arguments.word));
+    return print(script);
+}
+
+core::Result<void> runDocs(const Arguments& arguments, const Terminal&) {
+    if (arguments.word == "scenario") return print(core::scenarioReference());
+    if (arguments.word == "cli") return print(cliReference());
+    return core::fail(core::ErrorCode::Usage, fmt::format("no page \"{}\"", arguments.word.substr(0, 60)), "docs",
+                      "known are: scenario, cli");
+}
+
+}  // namespace shardscope::cli

@@ -1,0 +1,112 @@
+// compare, simulate and sweep.
+
+#include <fmt/format.h>
+
+#include "cli/command/command.h"
+#include "cli/face/load.h"
+#include "cli/face/output.h"
+#include "cli/face/report.h"
+#include "cli/face/sweep.h"
+#include "cli/face/text_picture.h"
+#include "traces/formats/render.h"
+#include "traces/formats/sink.h"
+
+namespace shardscope::cli {
+namespace {
+
+using core::ErrorCode;
+using core::fail;
+using core::Result;
+
+Result<std::vector<std::string>> strategiesOf(const std::string& words, std::vector<std::string> otherwise) {
+    if (words.empty()) return otherwise;
+    std::vector<std::string> all(1);
+    for (const char c : words) {
+        if (c == ',')
+            all.emplace_back();
+        else
+            all.back() += c;
+    }
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (std::size_t k = 0; k < i; ++k)
+            if (all[i] == all[k])
+                return fail(ErrorCode::Usage, "\"" + all[i].substr(0, 60) + "\" is given twice", "--strategy");
+    return all;
+}
+
+Result<Loaded> loadWith(const Arguments& arguments) {
+    std::vector<std::string> overrides = arguments.set;
+    if (arguments.naiveMicroBatch > 0)
+        overrides.push_back(fmt::format("training.naive_micro_batch={}", arguments.naiveMicroBatch));
+    return load(arguments.input, overrides);
+}
+
+std::string picture(const Report& report, const Terminal& terminal) {
+    std::vector<PicturedPlan> plans;
+    for (const PlanReport& plan : report.plans)
+        plans.push_back(
+            {plan.name,
+             fmt::format("{} a step; each GPU computes {:.0f}% of it and waits {:.0f}%", durationText(plan.stepNs),
+                         plan.shareOf(plan.allRanks.compute) * 100, plan.shareOf(plan.allRanks.gpuWaits()) * 100),
+             &plan.timeline});
+    return textPicture(plans, {terminal.width, terminal.colour, terminal.utf8});
+}
+
+Result<void> show(const Report& report, const Arguments& arguments, const Terminal& terminal) {
+    for (const std::string& path : arguments.outputs) SHARDSCOPE_TRY(writeOutput(report, path, arguments.language));
+    if (arguments.json) return print(core::writeJson(reportDocument(report)) + "\n");
+    std::string text = textReport(report) + "\nWho works when\n" + picture(report, terminal);
+    if (arguments.explain)
+        for (const PlanReport& plan : report.plans) text += "\n" + explanation(report, plan);
+    return print(text);
+}
+
+}  // namespace
+
+Result<void> runCompare(const Arguments& arguments, const Terminal& terminal) {
+    SHARDSCOPE_TRY(checkOutputs(arguments.outputs));
+    SHARDSCOPE_ASSIGN(const std::vector<std::string> strategies, strategiesOf(arguments.strategies, {"naive", "fsdp"}));
+    SHARDSCOPE_ASSIGN(const Loaded loaded, loadWith(arguments));
+    SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(loaded.scenario, loaded.inputs, strategies));
+    SHARDSCOPE_ASSIGN(const Report report, evaluate(resolved, loaded.source));
+    return show(report, arguments, terminal);
+}
+
+Result<void> runSimulate(const Arguments& arguments, const Terminal& terminal) {
+    SHARDSCOPE_TRY(checkOutputs(arguments.outputs));
+    SHARDSCOPE_ASSIGN(const Loaded loaded, loadWith(arguments));
+    SHARDSCOPE_ASSIGN(const std::vector<std::string> strategies,
+                      strategiesOf(arguments.strategies, {loaded.scenario.parallelism.strategy}));
+    if (strategies.size() != 1)
+        return fail(ErrorCode::Usage, "one strategy at a time", "--strategy", "`shardscope compare` takes several");
+    SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(loaded.scenario, loaded.inputs, strategies));
+    SHARDSCOPE_ASSIGN(const Report report, evaluate(resolved, loaded.source));
+    return show(report, arguments, terminal);
+}
+
+Result<void> runSweep(const Arguments& arguments, const Terminal&) {
+    SHARDSCOPE_TRY(checkOutputs(arguments.outputs));
+    SHARDSCOPE_ASSIGN(const Loaded loaded, loadWith(arguments));
+    SHARDSCOPE_ASSIGN(const std::vector<std::string> strategies,
+                      strategiesOf(arguments.strategies, {loaded.scenario.parallelism.strategy}));
+    for (const std::string& path : arguments.outputs) {
+        SHARDSCOPE_ASSIGN(const OutputKind kind, outputKindOf(path));
+        if (kind == OutputKind::Trace || kind == OutputKind::TraceGzip)
+            return fail(ErrorCode::Usage, "a sweep has no single trace", "-o " + path,
+                        "use .csv, .svg, .png or .pdf, or --json for all reports");
+    }
+    SHARDSCOPE_ASSIGN(const Sweep swept, sweep(loaded, arguments.over, strategies));
+    for (const std::string& path : arguments.outputs) {
+        SHARDSCOPE_ASSIGN(const OutputKind kind, outputKindOf(path));
+        formats::FileSink sink(path);
+        if (kind == OutputKind::Csv) sink.write(sweepCsv(swept));
+        if (kind == OutputKind::Svg) sink.write(sweepSvg(swept));
+        if (kind == OutputKind::Png) SHARDSCOPE_TRY(formats::renderPng(sweepSvg(swept), 2.0, sink));
+        if (kind == OutputKind::Pdf) SHARDSCOPE_TRY(formats::renderPdf(sweepSvg(swept), sink));
+        SHARDSCOPE_TRY(sink.finish());
+    }
+    if (arguments.json) return print(core::writeJson(sweepDocument(swept)) + "\n");
+    return print(sweepTable(swept));
+}
+
+}  // namespace shardscope::cli

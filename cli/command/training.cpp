@@ -1,0 +1,122 @@
+// run: trains for real, by walking the StepGraph.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/command/command.h"
+#include "cli/face/load.h"
+#include "cli/face/text_picture.h"
+#include "cli/face/text_table.h"
+#include "runtime/train/train.h"
+
+namespace shardscope::cli {
+namespace {
+
+using core::Document;
+using core::ErrorCode;
+using core::fail;
+using core::Result;
+
+/// Samples of a step where the user says nothing: 1, 2, 3, 4, 6 and 12 ranks divide it.
+constexpr std::int64_t kUsualBatch = 12;
+
+Result<core::Resolved> setUp(const Arguments& arguments, Loaded& loaded) {
+    SHARDSCOPE_ASSIGN(loaded, load(arguments.input.empty() ? "vit_tiny" : arguments.input, arguments.set));
+    core::Scenario& scenario = loaded.scenario;
+    // The reference device computes in float32; what the user asked for otherwise is left for it to refuse.
+    if (!scenario.given("precision.mixed_precision_param")) scenario.precision.param.reset();
+    if (!scenario.given("precision.mixed_precision_reduce")) scenario.precision.reduce.reset();
+    scenario.cluster.nodes = arguments.ranks;
+    scenario.cluster.gpusPerNode = 1;
+    if (!scenario.given("parallelism.data_parallel_shard_degree")) scenario.parallelism.shardDegree = -1;
+    if (!scenario.given("training.local_batch_size"))
+        scenario.training.localBatchSize = std::max<std::int64_t>(1, kUsualBatch / arguments.ranks);
+    scenario.training.firstStep = false;
+    std::vector<std::string> strategies{arguments.strategies.empty() ? scenario.parallelism.strategy : arguments.strategies};
+    return core::resolve(scenario, loaded.inputs, strategies);
+}
+
+Document jsonOf(const runtime::TrainReport& report, const core::Case& one) {
+    Document out = Document::table(), losses = Document::list(), steps = Document::list(), ranks = Document::list();
+    out.set("schema", Document::of("shardscope.run"));
+    out.set("version", Document::of(std::int64_t{1}));
+    out.set("strategy", Document::of(one.plan.name));
+    out.set("global_batch_size", Document::of(report.globalBatch));
+    out.set("graph_hash", Document::of(fmt::format("{:016x}", report.graphHash)));
+    for (const double loss : report.losses) losses.items.push_back(Document::of(loss));
+    for (const std::int64_t ns : report.stepNs) steps.items.push_back(Document::of(ns));
+    for (std::size_t r = 0; r < report.ranks.size(); ++r) {
+        const runtime::RankReport& rank = report.ranks[r];
+        Document row = Document::table(), memory = Document::table();
+        row.set("rank", Document::of(rank.rank));
+        row.set("class", Document::of(rank.rankClass));
+        row.set("peak_bytes", Document::of(rank.peakTotal));
+        for (std::size_t c = 0; c < core::kMemoryCategories; ++c)
+            memory.set(std::string(core::nameOf(static_cast<core::MemoryCategory>(c))), Document::of(rank.peak[c]));
+        row.set("peak_by_category", std::move(memory));
+        if (r < report.breakdown.size()) {
+            const timeline::Breakdown& t = report.breakdown[r];
+            row.set("compute_ns", Document::of(t.compute));
+            row.set("exposed_transfer_ns", Document::of(t.transfer));
+            row.set("exposed_copy_ns", Document::of(t.copy));
+            row.set("waiting_ns", Document::of(t.waiting));
+            row.set("idle_ns", Document::of(t.idle));
+            row.set("step_ns", Document::of(t.step));
+        }
+        ranks.items.push_back(std::move(row));
+    }
+    out.set("losses", std::move(losses));
+    out.set("step_ns", std::move(steps));
+    out.set("ranks", std::move(ranks));
+    return out;
+}
+
+std::string textOf(const runtime::TrainReport& report, const core::Case& one, const Terminal& terminal) {
+    std::string out = fmt::format("\nThe last step, measured on {} {} of this machine\n", report.ranks.size(),
+                                  report.ranks.size() == 1 ? "thread" : "threads");
+    TextTable table({"rank", "compute", "transfer", "copy", "waiting", "idle", "step", "peak memory"},
+                    std::vector<Align>(8, Align::Right));
+    for (std::size_t r = 0; r < report.ranks.size() && r < report.breakdown.size(); ++r) {
+        const timeline::Breakdown& t = report.breakdown[r];
+        table.row({std::to_string(report.ranks[r].rank), durationText(t.compute), durationText(t.transfer),
+                   durationText(t.copy), durationText(t.waiting), durationText(t.idle), durationText(t.step),
+                   bytesText(report.ranks[r].peakTotal)});
+    }
+    out += table.text(2);
+    const PicturedPlan plan{one.plan.name, "", &report.timeline};
+    out += "\nWho works when\n" + textPicture({&plan, 1}, {terminal.width, terminal.colour, terminal.utf8});
+    return out + "  Times are those of plain loops on this machine's cores, which the ranks share; they are no forecast of a GPU.\n";
+}
+
+}  // namespace
+
+Result<void> runTraining(const Arguments& arguments, const Terminal& terminal) {
+    if (arguments.device != "reference")
+        return fail(ErrorCode::Unsupported, fmt::format("no device \"{}\" in this build", arguments.device.substr(0, 60)),
+                    "--device", "known is: reference");
+    Loaded loaded;
+    SHARDSCOPE_ASSIGN(const core::Resolved resolved, setUp(arguments, loaded));
+    const core::Case& one = resolved.cases.front();
+    runtime::TrainConfig config;
+    config.model = resolved.model;
+    config.plan = one.plan;
+    config.batch = one.workload.batch;
+    config.attention = one.workload.attention;
+    config.steps = arguments.steps;
+    if (!arguments.json) {
+        SHARDSCOPE_TRY(print(fmt::format("{}: {} on {} {}, {} samples a step\n", arguments.input.empty() ? "vit_tiny" : loaded.source,
+                                         one.plan.name, one.plan.mesh.size(), one.plan.mesh.size() == 1 ? "rank" : "ranks",
+                                         resolved.globalBatch)));
+    }
+    SHARDSCOPE_ASSIGN(const runtime::TrainReport report, runtime::trainSteps(config));
+    if (arguments.json) return print(core::writeJson(jsonOf(report, one)) + "\n");
+    std::string losses;
+    for (std::size_t step = 0; step < report.losses.size(); ++step)
+        losses += fmt::format("step {:>4}  loss {:.6f}  {}\n", step + 1, report.losses[step],
+                              step < report.stepNs.size() ? durationText(report.stepNs[step]) : "");
+    SHARDSCOPE_TRY(print(losses));
+    return print(textOf(report, one, terminal));
+}
+
+}  // namespace shardscope::cli

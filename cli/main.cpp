@@ -1,0 +1,135 @@
+// The program: reads the command line by the table of commands, runs one, and ends with the exit code of docs/cli.md.
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "cli/command/command.h"
+#include "core/base/nearest.h"
+#include "traces/formats/sink.h"
+
+namespace {
+
+using namespace shardscope;
+
+extern "C" void interrupted(int) {
+    formats::removePartialFiles();
+    _exit(130);
+}
+
+cli::Terminal lookAtTerminal() {
+    cli::Terminal terminal;
+    terminal.tty = isatty(STDOUT_FILENO) != 0;
+    const char* noColour = std::getenv("NO_COLOR");
+    const char* kind = std::getenv("TERM");
+    terminal.colour =
+        terminal.tty && (noColour == nullptr || *noColour == '\0') && (kind == nullptr || std::string(kind) != "dumb");
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        const char* value = std::getenv(name);
+        if (value == nullptr || *value == '\0') continue;
+        const std::string locale = value;
+        // Without a word about the encoding ("C", "POSIX") UTF-8 is what today's terminals speak.
+        terminal.utf8 = locale.find('.') == std::string::npos || locale.find("UTF-8") != std::string::npos ||
+                        locale.find("utf8") != std::string::npos;
+        break;
+    }
+    winsize size{};
+    if (terminal.tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+        terminal.width = std::min<int>(size.ws_col, 200);
+    return terminal;
+}
+
+void bind(CLI::App& app, std::string_view names, std::string_view operand, std::string_view what, cli::Arguments& a) {
+    const std::string spelled(names), text(what);
+    CLI::Option* option = nullptr;
+    if (names == "--set") option = app.add_option(spelled, a.set, text)->allow_extra_args(false);
+    if (names == "--strategy") option = app.add_option(spelled, a.strategies, text);
+    if (names == "--naive-micro-batch")
+        option =
+            app.add_option(spelled, a.naiveMicroBatch, text)->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30));
+    if (names == "-o,--output") option = app.add_option(spelled, a.outputs, text)->allow_extra_args(false);
+    if (names == "--over") option = app.add_option(spelled, a.over, text)->required();
+    if (names == "--language") option = app.add_option(spelled, a.language, text)->check(CLI::IsMember({"en", "ko"}));
+    if (names == "--device") option = app.add_option(spelled, a.device, text);
+    if (names == "--ranks") option = app.add_option(spelled, a.ranks, text)->check(CLI::Range(1, 64));
+    if (names == "--steps") option = app.add_option(spelled, a.steps, text)->check(CLI::Range(1, 100'000));
+    if (names == "--json") option = app.add_flag(spelled, a.json, text);
+    if (names == "--explain") option = app.add_flag(spelled, a.explain, text);
+    if (names == "--dot") option = app.add_flag(spelled, a.dot, text);
+    if (option != nullptr && !operand.empty()) option->option_text(std::string(operand));
+}
+
+int complain(const core::Error& error) {
+    std::fprintf(stderr, "shardscope: %s\n", core::describe(error).c_str());
+    return cli::exitCodeOf(error.code);
+}
+
+int complainOfUsage(const CLI::App& app, const std::string& message, int argc, char** argv) {
+    std::string hint = "see shardscope --help";
+    for (const CLI::App* command : app.get_subcommands({}))
+        if (command->parsed()) hint = "see shardscope " + command->get_name() + " --help";
+    if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') {
+        std::vector<std::string> names;
+        for (const cli::Command& command : cli::commandTable()) names.emplace_back(command.name);
+        const std::string meant = core::nearest(argv[1], names);
+        const std::string word = std::string(argv[1]).substr(0, 60);
+        return complain({core::ErrorCode::Usage, "no command \"" + word + "\"", "",
+                         meant.empty() ? hint : "did you mean \"" + meant + "\"?"});
+    }
+    return complain({core::ErrorCode::Usage, message, "", hint});
+}
+
+int run(int argc, char** argv) {
+    cli::Arguments arguments;
+    arguments.program = argv[0];
+    CLI::App app("Where GPUs wait in sharded training, before the run and after it.", "shardscope");
+    app.set_version_flag("--version", "shardscope " SHARDSCOPE_VERSION);
+    app.require_subcommand(1);
+    app.footer("shardscope COMMAND --help tells more. Try: shardscope compare examples/lecture.toml");
+    const cli::Command* chosen = nullptr;
+    for (const cli::Command& command : cli::commandTable()) {
+        CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
+        sub->footer("Example:\n  shardscope " + std::string(command.example));
+        sub->callback([&chosen, &command] { chosen = &command; });
+        if (!command.operand.empty()) {
+            const bool optional = command.operand.front() == '[';
+            std::string& target =
+                command.operand.find("SCENARIO") != std::string_view::npos ? arguments.input : arguments.word;
+            CLI::Option* operand = sub->add_option(
+                std::string(command.operand.substr(optional ? 1 : 0, command.operand.size() - (optional ? 2 : 0))),
+                target, std::string(command.operandWhat));
+            operand->option_text(" ")->required(!optional);
+        }
+        for (const std::string_view names : command.options)
+            for (const cli::Option& option : cli::optionTable())
+                if (option.names == names) bind(*sub, option.names, option.operand, option.what, arguments);
+    }
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+        return complainOfUsage(app, error.what(), argc, argv);
+    }
+    const auto done = chosen->run(arguments, lookAtTerminal());
+    return done ? 0 : complain(done.error());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::signal(SIGINT, interrupted);
+    std::signal(SIGTERM, interrupted);
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        return run(argc, argv);
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "shardscope: out of memory\n  try a smaller model, fewer micro-batches or fewer ranks\n");
+        return 5;
+    }
+}
