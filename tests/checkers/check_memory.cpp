@@ -110,7 +110,8 @@ Result<TrackedRun> readRun(const Document& record) {
     // Sizes: README of the recordings, section 4.
     if (id.starts_with("toy4")) {
         ToySizes sizes;
-        sizes.d = 64, sizes.h = 256, sizes.vocab = 1000, sizes.sequence = 32, sizes.batch = 4, sizes.blocks = 4;
+        sizes.model = {.blocks = 4, .d = 64, .h = 256, .vocab = 1000, .sequence = 32};
+        sizes.batch = 4;
         SHARDSCOPE_ASSIGN(run.model, toyModel(sizes, plan.precision.compute()));
         run.blockPrefix = "blocks.";
     } else if (id.starts_with("vitb16_1ch_b4")) {

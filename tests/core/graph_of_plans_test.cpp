@@ -17,8 +17,8 @@ namespace {
 
 Model toy(std::int64_t blocks = 4, bool tied = false) {
     checkers::ToySizes sizes;
-    sizes.blocks = blocks;
-    sizes.tied = tied;
+    sizes.model.blocks = blocks;
+    sizes.model.tied = tied;
     auto model = checkers::toyModel(sizes);
     EXPECT_TRUE(model) << describe(model.error());
     return std::move(*model);

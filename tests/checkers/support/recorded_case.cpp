@@ -170,53 +170,14 @@ Result<std::vector<Document>> readJsonLines(const std::string& path) {
     return documents;
 }
 
-Result<ModuleTreeSpec> toySpec(const ToySizes& s) {
-    const auto linear = [](const std::string& name, std::int64_t out, std::int64_t in) {
-        return fmt::format(R"({{"kind":"linear","name":"{}","shape":[{},{}]}})", name, out, in);
-    };
-    const auto norm = [&](const std::string& name) {
-        return fmt::format(R"({{"kind":"layer_norm","name":"{}","shape":[{}]}})", name, s.d);
-    };
-    const std::string pair = linear("fc1", s.h, s.d) + R"(,{"kind":"gelu"},)" + linear("fc2", s.d, s.h);
-    const auto mlpBlock = [&](const std::string& name) {
-        return fmt::format(R"({{"kind":"residual",{}"modules":[{},{}]}})", name, norm("norm"), pair);
-    };
-    std::string block;
-    if (s.blockKind == "mlp") {
-        block = mlpBlock("");
-    } else if (s.blockKind == "attn_mlp") {
-        block = fmt::format(
-            R"({{"kind":"sequence","modules":[{{"kind":"residual","modules":[{},{{"kind":"attention","name":"attn",)"
-            R"("heads":1,"causal":false,"modules":[{},{}]}}]}},{{"kind":"residual","modules":[{},)"
-            R"({{"kind":"sequence","name":"mlp","modules":[{}]}}]}}]}})",
-            norm("norm1"), linear("qkv", 3 * s.d, s.d), linear("proj", s.d, s.d), norm("norm2"), pair);
-    } else if (s.blockKind == "stage" || s.blockKind == "stage_bare") {
-        const std::string scale =
-            s.blockKind == "stage" ? fmt::format(R"(,{{"kind":"scale","name":"scale","shape":[{}]}})", s.d) : "";
-        block = fmt::format(R"({{"kind":"sequence","modules":[{},{}{}]}})", mlpBlock(R"("name":"a",)"),
-                            mlpBlock(R"("name":"b",)"), scale);
-    } else {
-        return fail(ErrorCode::Unsupported, "block_kind " + s.blockKind);
-    }
-    const std::string head =
-        s.tied ? fmt::format(R"({{"kind":"linear","name":"head","shape":[{},{}],"tied":"emb"}})", s.vocab, s.d)
-               : linear("head", s.vocab, s.d);
-    const std::string text = fmt::format(
-        R"({{"name":"toy","vocab":{0},"sequence":{2},"modules":[{{"kind":"embedding","name":"emb","shape":[{0},{1}]}},)"
-        R"({{"kind":"position","name":"pos","shape":[1,{2},{1}]}},)"
-        R"({{"kind":"list","name":"blocks","repeat":{3},"modules":[{4}]}},{5},{6}]}})",
-        s.vocab, s.d, s.sequence, s.blocks, block, norm("norm"), head);
-    SHARDSCOPE_ASSIGN(const Document document, parseJson(text, "toy model"));
-    return readModuleTree(document, "toy");
-}
-
 Result<Model> toyModel(const ToySizes& sizes, DType compute) {
-    SHARDSCOPE_ASSIGN(const ModuleTreeSpec spec, toySpec(sizes));
+    const auto spec = tests::toySpec(sizes.model);
+    if (!spec) return fail(ErrorCode::Unsupported, "block_kind " + sizes.model.blockKind);
     Workload workload;
     workload.batch = sizes.batch;
-    workload.sequence = sizes.sequence;
+    workload.sequence = sizes.model.sequence;
     workload.dtype = compute;
-    return buildModel(spec, workload);
+    return buildModel(*spec, workload);
 }
 
 Result<ExpressedCase> express(const Document& config) {
@@ -224,21 +185,21 @@ Result<ExpressedCase> express(const Document& config) {
     ExpressedCase expressed;
     Plan& plan = expressed.plan;
     ToySizes sizes;
-    sizes.d = integerOr(config, "d", sizes.d);
-    sizes.h = integerOr(config, "h", sizes.h);
-    sizes.vocab = integerOr(config, "vocab", sizes.vocab);
-    sizes.sequence = integerOr(config, "seq", sizes.sequence);
+    sizes.model.d = integerOr(config, "d", sizes.model.d);
+    sizes.model.h = integerOr(config, "h", sizes.model.h);
+    sizes.model.vocab = integerOr(config, "vocab", sizes.model.vocab);
+    sizes.model.sequence = integerOr(config, "seq", sizes.model.sequence);
     sizes.batch = integerOr(config, "batch", sizes.batch);
-    sizes.blocks = integerOr(config, "blocks", sizes.blocks);
-    sizes.blockKind = textOr(config, "block_kind", sizes.blockKind);
+    sizes.model.blocks = integerOr(config, "blocks", sizes.model.blocks);
+    sizes.model.blockKind = textOr(config, "block_kind", sizes.model.blockKind);
     const Document* tied = config.find("tied");
-    sizes.tied = tied != nullptr && tied->boolean;
+    sizes.model.tied = tied != nullptr && tied->boolean;
 
     plan.mesh.dpShard = integerOr(config, "world", 2);
     const Document* mesh = config.find("mesh");
     if (mesh != nullptr && mesh->kind == Document::Kind::List) return fail(ErrorCode::Unsupported, "mesh (replicas)");
     plan.fsdp.wrap.kind = UnitWrap::Kind::List;
-    plan.fsdp.wrap.units = unitsOf(config.find("units"), sizes.blocks);
+    plan.fsdp.wrap.units = unitsOf(config.find("units"), sizes.model.blocks);
     plan.fsdp.wrap.root = textOr(config, "root", "present") != "absent";
     plan.fsdp.reshardAfterForward = {Reshard::Kind::True, 0};
     if (const Document* raf = config.find("raf")) plan.fsdp.reshardAfterForward = reshardOf(*raf);

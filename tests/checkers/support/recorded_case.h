@@ -12,6 +12,7 @@
 #include "core/model/model.h"
 #include "core/model/spec.h"
 #include "core/plan/plan.h"
+#include "tests/toy_models.h"
 
 namespace shardscope::checkers {
 
@@ -20,13 +21,11 @@ namespace shardscope::checkers {
 /// One JSON document a line; empty lines are skipped.
 [[nodiscard]] core::Result<std::vector<core::Document>> readJsonLines(const std::string& path);
 
-/// Sizes of a toy model; the defaults are the recordings'.
+/// A toy model with the batch it is fed; the defaults are the recordings'.
 struct ToySizes {
-    std::int64_t d = 6, h = 10, vocab = 11, sequence = 5, batch = 2, blocks = 4;
-    std::string blockKind = "mlp";  ///< mlp, attn_mlp, stage, stage_bare
-    bool tied = false;
+    tests::ToyModel model;
+    std::int64_t batch = 2;
 };
-[[nodiscard]] core::Result<core::ModuleTreeSpec> toySpec(const ToySizes& sizes);
 [[nodiscard]] core::Result<core::Model> toyModel(const ToySizes& sizes, core::DType compute = core::DType::F32);
 
 struct ExpressedCase {
