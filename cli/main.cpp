@@ -125,7 +125,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
     std::signal(SIGINT, interrupted);
     std::signal(SIGTERM, interrupted);
-    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write
     try {
         return run(argc, argv);
     } catch (const std::bad_alloc&) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/command/command.h"
+#include "cli/face/join_timelines.h"
 #include "cli/face/load.h"
 #include "cli/face/output.h"
 #include "cli/face/report.h"
@@ -42,14 +43,36 @@ Result<Loaded> loadWith(const Arguments& arguments) {
 }
 
 std::string picture(const Report& report, const Terminal& terminal) {
+    std::vector<SingleRanks> single;
+    for (const PlanReport& plan : report.plans) single.push_back(rankByRank(plan.timeline));
     std::vector<PicturedPlan> plans;
-    for (const PlanReport& plan : report.plans)
+    for (std::size_t p = 0; p < report.plans.size(); ++p) {
+        const PlanReport& plan = report.plans[p];
         plans.push_back(
             {plan.name,
              fmt::format("{} a step; each GPU computes {:.0f}% of it and waits {:.0f}%", durationText(plan.stepNs),
                          plan.shareOf(plan.allRanks.compute) * 100, plan.shareOf(plan.allRanks.gpuWaits()) * 100),
-             &plan.timeline});
+             single[p].of.empty() ? &plan.timeline : &single[p].timeline});
+    }
     return textPicture(plans, {terminal.width, terminal.colour, terminal.utf8});
+}
+
+/// What a plan without a root pays for it: the same scenario with one, beside it (framework semantics 1.2).
+Result<std::string> costOfNoRoot(const Loaded& loaded, const Report& report) {
+    core::Scenario scenario = loaded.scenario;
+    scenario.parallelism.wrapRoot = true;
+    const std::vector<std::string> strategies{"fsdp"};
+    SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(scenario, loaded.inputs, strategies));
+    SHARDSCOPE_ASSIGN(const Report wrapped, evaluate(resolved, loaded.source));
+    const PlanReport& without = report.plans.front();
+    const PlanReport& with = wrapped.plans.front();
+    const auto peak = [](const PlanReport& plan) { return plan.tightest().memory.step.hostOrder.total.value; };
+    const std::int64_t time = without.stepNs - with.stepNs, bytes = peak(without) - peak(with);
+    return fmt::format(
+        "Without the root: {} a step and {} at the peak; with it {} and {}. Leaving it out costs {:+.3f} ms and "
+        "{:+.3f} GB.\n",
+        durationText(without.stepNs), bytesText(peak(without)), durationText(with.stepNs), bytesText(peak(with)),
+        static_cast<double>(time) * 1e-6, static_cast<double>(bytes) * 1e-9);
 }
 
 Result<void> show(const Report& report, const Arguments& arguments, const Terminal& terminal) {
@@ -81,7 +104,11 @@ Result<void> runSimulate(const Arguments& arguments, const Terminal& terminal) {
         return fail(ErrorCode::Usage, "one strategy at a time", "--strategy", "`shardscope compare` takes several");
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(loaded.scenario, loaded.inputs, strategies));
     SHARDSCOPE_ASSIGN(const Report report, evaluate(resolved, loaded.source));
-    return show(report, arguments, terminal);
+    SHARDSCOPE_TRY(show(report, arguments, terminal));
+    const core::Plan& plan = resolved.cases.front().plan;
+    if (arguments.json || !arguments.explain || plan.policy != core::UnitPolicy::Fsdp || plan.fsdp.wrap.root) return {};
+    SHARDSCOPE_ASSIGN(const std::string cost, costOfNoRoot(loaded, report));
+    return print(cost);
 }
 
 Result<void> runSweep(const Arguments& arguments, const Terminal&) {

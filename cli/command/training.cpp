@@ -33,7 +33,8 @@ Result<core::Resolved> setUp(const Arguments& arguments, Loaded& loaded) {
     if (!scenario.given("training.local_batch_size"))
         scenario.training.localBatchSize = std::max<std::int64_t>(1, kUsualBatch / arguments.ranks);
     scenario.training.firstStep = false;
-    std::vector<std::string> strategies{arguments.strategies.empty() ? scenario.parallelism.strategy : arguments.strategies};
+    std::vector<std::string> strategies{arguments.strategies.empty() ? scenario.parallelism.strategy
+                                                                     : arguments.strategies};
     return core::resolve(scenario, loaded.inputs, strategies);
 }
 
@@ -86,15 +87,18 @@ std::string textOf(const runtime::TrainReport& report, const core::Case& one, co
     out += table.text(2);
     const PicturedPlan plan{one.plan.name, "", &report.timeline};
     out += "\nWho works when\n" + textPicture({&plan, 1}, {terminal.width, terminal.colour, terminal.utf8});
-    return out + "  Times are those of plain loops on this machine's cores, which the ranks share; they are no forecast of a GPU.\n";
+    return out +
+           "  Times are those of plain loops on this machine's cores, which the ranks share; they are no forecast of a "
+           "GPU.\n";
 }
 
 }  // namespace
 
 Result<void> runTraining(const Arguments& arguments, const Terminal& terminal) {
     if (arguments.device != "reference")
-        return fail(ErrorCode::Unsupported, fmt::format("no device \"{}\" in this build", arguments.device.substr(0, 60)),
-                    "--device", "known is: reference");
+        return fail(ErrorCode::Unsupported,
+                    fmt::format("no device \"{}\" in this build", arguments.device.substr(0, 60)), "--device",
+                    "known is: reference");
     Loaded loaded;
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, setUp(arguments, loaded));
     const core::Case& one = resolved.cases.front();
@@ -105,9 +109,9 @@ Result<void> runTraining(const Arguments& arguments, const Terminal& terminal) {
     config.attention = one.workload.attention;
     config.steps = arguments.steps;
     if (!arguments.json) {
-        SHARDSCOPE_TRY(print(fmt::format("{}: {} on {} {}, {} samples a step\n", arguments.input.empty() ? "vit_tiny" : loaded.source,
-                                         one.plan.name, one.plan.mesh.size(), one.plan.mesh.size() == 1 ? "rank" : "ranks",
-                                         resolved.globalBatch)));
+        SHARDSCOPE_TRY(print(fmt::format(
+            "{}: {} on {} {}, {} samples a step\n", arguments.input.empty() ? "vit_tiny" : loaded.source, one.plan.name,
+            one.plan.mesh.size(), one.plan.mesh.size() == 1 ? "rank" : "ranks", resolved.globalBatch)));
     }
     SHARDSCOPE_ASSIGN(const runtime::TrainReport report, runtime::trainSteps(config));
     if (arguments.json) return print(core::writeJson(jsonOf(report, one)) + "\n");

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 
-#include "cli/face/text_picture.h"
+#include "cli/face/join_timelines.h"
 #include "traces/formats/csv_writer.h"
 #include "traces/formats/kineto_writer.h"
 #include "traces/formats/picture.h"
@@ -25,67 +26,12 @@ bool endsWith(const std::string& text, std::string_view end) {
     return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// All plans in one timeline: the ranks of later plans get the numbers after those of earlier ones, and every rank's
-/// name says its plan.
+/// All plans in one timeline, every rank's name saying its plan.
 Timeline joined(const Report& report) {
-    Timeline all;
-    std::int64_t firstRank = 0;
-    for (const PlanReport& plan : report.plans) {
-        const Timeline& t = plan.timeline;
-        const auto text = [&](timeline::StringId id) { return all.strings.intern(t.strings[id]); };
-        const auto named = [&](timeline::StringId id) {
-            return all.strings.intern(report.plans.size() > 1 ? plan.name + " " + t.strings[id] : t.strings[id]);
-        };
-        const auto ranks = static_cast<std::uint32_t>(all.ranks.size());
-        const auto lanes = static_cast<std::uint32_t>(all.lanes.size());
-        const auto spans = static_cast<std::uint32_t>(all.spans.size());
-        const auto groups = static_cast<std::uint16_t>(all.groups.size());
-        for (timeline::RankRow row : t.ranks) {
-            row.rank += firstRank;
-            row.name = named(row.name);
-            row.laneBegin += lanes;
-            row.laneEnd += lanes;
-            all.ranks.push_back(row);
-        }
-        for (timeline::Lane lane : t.lanes) {
-            lane.rank += firstRank;
-            lane.rankName = named(lane.rankName);
-            lane.stream = text(lane.stream);
-            lane.rankIndex += ranks;
-            all.lanes.push_back(lane);
-        }
-        for (const timeline::TransferGroup& group : t.groups) all.groups.push_back({text(group.name), group.size});
-        for (std::size_t s = 0; s < t.spans.size(); ++s) {
-            timeline::SpanRow row;
-            row.lane = t.spans.lane[s] + lanes;
-            row.start = t.spans.start[s];
-            row.end = t.spans.end[s];
-            row.transferStart = t.spans.transferStart[s];
-            row.name = text(t.spans.name[s]);
-            row.unit = text(t.spans.unit[s]);
-            row.kind = static_cast<timeline::SpanKind>(t.spans.kind[s]);
-            row.phase = static_cast<core::Phase>(t.spans.phase[s]);
-            row.activity = static_cast<timeline::Activity>(t.spans.activity[s]);
-            row.microBatch = t.spans.microBatch[s];
-            row.op = t.spans.op[s];
-            row.bytes = t.spans.bytes[s];
-            row.dtype = t.spans.dtype[s];
-            row.group = t.spans.group[s] == timeline::kNoGroup ? timeline::kNoGroup
-                                                               : static_cast<std::uint16_t>(t.spans.group[s] + groups);
-            row.issued = t.spans.issued[s];
-            timeline::append(all, row);
-        }
-        for (timeline::Counter counter : t.counters) {
-            counter.rankIndex += ranks;
-            counter.name = text(counter.name);
-            all.counters.push_back(std::move(counter));
-        }
-        for (const timeline::Flow& flow : t.flows)
-            all.flows.push_back({flow.from + spans, flow.to + spans, flow.reason});
-        firstRank += plan.ranks;
-    }
-    timeline::arrange(all);
-    return all;
+    std::vector<JoinedPart> parts;
+    for (const PlanReport& plan : report.plans)
+        parts.push_back({&plan.timeline, report.plans.size() > 1 ? plan.name + " " : ""});
+    return joinTimelines(parts, kRanksShownSingly);
 }
 
 /// The spans of every plan, with the plan's name as the first column.
@@ -152,14 +98,21 @@ std::string pictureOf(const Report& report, const std::string& language) {
     picture.subtitle = fmt::format("{}, {}, {} {}s a step", report.modelName, report.cluster.name, report.globalBatch,
                                    report.sampleWord);
     picture.text = language == "ko" ? formats::koreanText() : formats::englishText();
-    for (const PlanReport& plan : report.plans) {
+    std::vector<SingleRanks> single(report.plans.size());
+    for (std::size_t p = 0; p < report.plans.size(); ++p) {
+        const PlanReport& plan = report.plans[p];
+        single[p] = rankByRank(plan.timeline);
+        const std::vector<std::uint32_t>& of = single[p].of;
         formats::Panel panel;
         panel.name = plan.name;
-        panel.timeline = &plan.timeline;
-        for (const ClassReport& one : plan.classes) panel.breakdown.push_back(one.times);
+        panel.timeline = of.empty() ? &plan.timeline : &single[p].timeline;
+        for (std::size_t row = 0; row < panel.timeline->ranks.size(); ++row)
+            panel.breakdown.push_back(plan.classes[of.empty() ? row : of[row]].times);
         const ClassReport& tightest = plan.tightest();
         const auto index = static_cast<std::uint32_t>(&tightest - plan.classes.data());
-        panel.memory = formats::PanelMemory{index, tightest.memory.reserve.usable.value, ""};
+        const auto shown =
+            of.empty() ? index : static_cast<std::uint32_t>(std::find(of.begin(), of.end(), index) - of.begin());
+        panel.memory = formats::PanelMemory{shown, tightest.memory.reserve.usable.value, ""};
         panel.captions.push_back(plan.what);
         picture.panels.push_back(std::move(panel));
     }

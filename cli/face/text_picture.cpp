@@ -31,11 +31,11 @@ constexpr std::array<Look, kSigns> kLooks{{
     {"█", "F", "\x1b[34m", "forward"},
     {"▓", "B", "\x1b[36m", "backward"},
     {"▒", "O", "\x1b[35m", "optimizer"},
-    {"≈", "=", "\x1b[33m", "transfer, GPU not computing"},
+    {"≈", "=", "\x1b[33m", "transfer that nothing hides"},
     {"~", "~", "\x1b[32m", "copy"},
     {"·", ".", "\x1b[31m", "waits for a peer"},
     {" ", " ", "\x1b[0m", "idle"},
-    {"▔", "-", "\x1b[33m", "transfer under way"},
+    {"▔", "-", "\x1b[33m", "transfer"},
 }};
 
 using Cell = std::array<std::int64_t, kSigns>;
@@ -156,6 +156,18 @@ std::int64_t tickOf(std::int64_t end, int columns) {
     return tick;
 }
 
+/// A round time without the zeros behind its point.
+std::string tickText(std::int64_t ns) {
+    const std::string text = durationText(ns);
+    const std::size_t gap = text.find(' ');
+    std::string number = text.substr(0, gap);
+    if (number.find('.') != std::string::npos) {
+        number.erase(number.find_last_not_of('0') + 1);
+        if (number.back() == '.') number.pop_back();
+    }
+    return number + text.substr(gap);
+}
+
 std::string axis(std::int64_t end, int columns, std::size_t indent) {
     std::string line(static_cast<std::size_t>(columns), ' ');
     const std::int64_t tick = tickOf(end, columns);
@@ -163,7 +175,7 @@ std::string axis(std::int64_t end, int columns, std::size_t indent) {
     for (std::int64_t at = 0; at <= end && at >= 0; at += tick) {
         const auto column =
             static_cast<std::size_t>(static_cast<long double>(at) * columns / static_cast<long double>(end));
-        const std::string mark = "|" + (at == 0 ? std::string("0") : durationText(at));
+        const std::string mark = "|" + (at == 0 ? std::string("0") : tickText(at));
         if (column < free || column + mark.size() > line.size()) continue;
         line.replace(column, mark.size(), mark);
         free = column + mark.size() + 1;
@@ -205,12 +217,7 @@ std::string durationText(std::int64_t ns) {
     if (unit == 0) return fmt::format("{} ns", ns);
     const double size = std::abs(value);
     const int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-    std::string text = fmt::format("{:.{}f}", value, decimals);
-    if (text.find('.') != std::string::npos) {
-        text.erase(text.find_last_not_of('0') + 1);
-        if (text.back() == '.') text.pop_back();
-    }
-    return text + " " + units[unit];
+    return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
 }
 
 std::string bytesText(std::int64_t bytes) {
@@ -250,24 +257,23 @@ std::string textPicture(std::span<const PicturedPlan> plans, const TextStyle& st
             std::vector<Cell> wires(static_cast<std::size_t>(columns));
             for (const auto& segment : timeline::segmentsOf(t, static_cast<std::uint32_t>(r), lanes))
                 clock.add(cells, segment.begin, segment.end, signOf(t, segment));
-            bool transfers = false;
             for (std::uint32_t lane = rank.laneBegin; lane < rank.laneEnd; ++lane)
                 for (std::uint32_t s = lanes[lane].begin; s < lanes[lane].end; ++s) {
                     const auto kind = static_cast<SpanKind>(t.spans.kind[s]);
                     if (kind != SpanKind::Collective && kind != SpanKind::PointToPoint) continue;
-                    transfers = transfers || t.spans.end[s] > t.spans.transferStart[s];
                     clock.add(wires, t.spans.transferStart[s], t.spans.end[s], Wire);
                 }
             painter.text(padded("  " + labelOf(t, rank), indent));
             for (const Cell& cell : cells) painter.put(fullest(cell));
             out += painter.take();
-            if (!transfers) continue;
+            if (!std::any_of(wires.begin(), wires.end(), [](const Cell& cell) { return cell[Wire] > 0; })) continue;
             painter.text(std::string(indent, ' '));
             for (std::size_t c = 0; c < wires.size(); ++c) {
-                const std::int64_t half = (clock.at(static_cast<int>(c) + 1) - clock.at(static_cast<int>(c)) + 1) / 2;
-                painter.put(wires[c][Wire] >= std::max<std::int64_t>(half, 1) ? Wire : Idle);
+                const std::int64_t length = clock.at(static_cast<int>(c) + 1) - clock.at(static_cast<int>(c));
+                painter.put(wires[c][Wire] * 10 >= std::max<std::int64_t>(length, 1) ? Wire : Idle);
             }
-            out += painter.take();
+            if (const std::string line = painter.take(); line.find_first_not_of(" \n") != std::string::npos)
+                out += line;
         }
         if (drawn < t.ranks.size()) out += fmt::format("  ... and {} more\n", t.ranks.size() - drawn);
     }

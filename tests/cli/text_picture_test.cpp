@@ -89,7 +89,7 @@ TEST(Texts, DurationsAndBytesKeepThreeDigits) {
     EXPECT_EQ(durationText(0), "0 ns");
     EXPECT_EQ(durationText(999), "999 ns");
     EXPECT_EQ(durationText(84'200), "84.2 us");
-    EXPECT_EQ(durationText(999'600), "1 ms");
+    EXPECT_EQ(durationText(999'600), "1.00 ms");
     EXPECT_EQ(durationText(3'150'000'000), "3.15 s");
     EXPECT_EQ(durationText(-84'200), "-84.2 us");
     EXPECT_EQ(bytesText(84), "84 B");

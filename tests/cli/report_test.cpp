@@ -1,0 +1,210 @@
+#include "cli/face/report.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "cli/face/load.h"
+#include "cli/face/output.h"
+#include "cli/face/sweep.h"
+#include "cli/face/text_table.h"
+
+namespace shardscope::cli {
+namespace {
+
+using core::Document;
+using timeline::Activity;
+
+core::Result<Report> answer(const std::vector<std::string>& overrides, const std::vector<std::string>& strategies,
+                            const EvaluateOptions& options = {}) {
+    auto loaded = load(SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml", overrides);
+    if (!loaded) return tl::unexpected(loaded.error());
+    auto resolved = core::resolve(loaded->scenario, loaded->inputs, strategies);
+    if (!resolved) return tl::unexpected(resolved.error());
+    return evaluate(*resolved, loaded->source, options);
+}
+
+Report lecture() {
+    auto report = answer({}, {"naive", "fsdp", "single"});
+    EXPECT_TRUE(report) << core::describe(report.error());
+    return std::move(*report);
+}
+
+TEST(Report, TimesOfEveryClassSumToTheStep) {
+    const Report report = lecture();
+    ASSERT_EQ(report.plans.size(), 3u);
+    for (const PlanReport& plan : report.plans) {
+        std::int64_t ranks = 0;
+        for (const ClassReport& one : plan.classes) {
+            const timeline::Breakdown& t = one.times;
+            EXPECT_EQ(t.compute + t.transfer + t.copy + t.waiting + t.idle, plan.stepNs)
+                << plan.name << " " << one.name;
+            std::int64_t blamed = 0;
+            for (const timeline::CauseTotal& cause : one.causes) blamed += cause.time;
+            EXPECT_EQ(blamed, plan.stepNs - t.compute) << plan.name << " " << one.name;
+            ranks += one.ranks;
+        }
+        EXPECT_EQ(ranks, plan.ranks);
+        EXPECT_EQ(plan.allRanks.step, plan.ranks * plan.stepNs);
+    }
+}
+
+// Framework semantics 1.17 and issue's counting rule: L units resharded after forward and a kept root make 2L + 1
+// gathers and L + 1 reduce-scatters; the sizes are those of the units, padded.
+TEST(Report, CountsFsdpsCollectivesAndTheirBytes) {
+    const Report report = lecture();
+    const PlanReport& fsdp = report.plans[1];
+    const TransferCounts& counts = fsdp.classes.at(0).transfers;
+    EXPECT_EQ(counts.allGathers, 2 * 12 + 1);
+    EXPECT_EQ(counts.reduceScatters, 12 + 1);
+    std::int64_t gathered = 0, reduced = 0;
+    for (const core::Unit& unit : fsdp.graph->units) {
+        const std::int64_t times = unit.isRoot ? 1 : 2;
+        gathered += times * unit.paddedElements * 2 * 3 / 4;  // bf16, (N - 1) / N with N = 4
+        reduced += unit.paddedElements * 4 * 3 / 4;           // fp32
+    }
+    EXPECT_EQ(counts.gatherBytes, gathered);
+    EXPECT_EQ(counts.reduceBytes, reduced);
+    EXPECT_EQ(counts.sends + counts.receives, 0);
+}
+
+TEST(Report, NaiveSendsEveryBoundaryOncePerMicroBatchAndDirection) {
+    const Report report = lecture();
+    const PlanReport& naive = report.plans[0];
+    ASSERT_EQ(naive.classes.size(), 4u);
+    std::int64_t sends = 0, receives = 0;
+    for (const ClassReport& one : naive.classes) {
+        sends += one.transfers.sends;
+        receives += one.transfers.receives;
+    }
+    EXPECT_EQ(sends, 3 * 2 * 4);  // boundaries x directions x micro-batches
+    EXPECT_EQ(receives, sends);
+    // 32 images x 197 tokens x 768 x 2 bytes of activations, and as much of gradients.
+    EXPECT_EQ(naive.classes[1].transfers.sendBytes, std::int64_t{32} * 197 * 768 * 2 * 2 * 4);
+}
+
+// With free links naive's forward and backward take N times FSDP's: the same kernels run one micro-batch after another.
+TEST(Report, NaivesKernelsTakeNTimesFsdps) {
+    EvaluateOptions options;
+    options.knobs.freeCommunication = options.knobs.freeCopies = options.knobs.infiniteHost = true;
+    options.knobs.noOverlapSlowdown = options.knobs.freeOptimizer = true;
+    const auto report = answer({}, {"naive", "fsdp"}, options);
+    ASSERT_TRUE(report) << core::describe(report.error());
+    const auto kernelTime = [](const PlanReport& plan) {
+        std::int64_t sum = 0;
+        for (std::size_t s = 0; s < plan.timeline.spans.size(); ++s)
+            if (static_cast<Activity>(plan.timeline.spans.activity[s]) == Activity::Kernels)
+                sum += plan.timeline.spans.end[s] - plan.timeline.spans.start[s];
+        return sum;
+    };
+    EXPECT_EQ(kernelTime(report->plans[0]), 4 * kernelTime(report->plans[1]));
+}
+
+TEST(Report, FiguresFollowFromEachOther) {
+    const Report report = lecture();
+    for (const PlanReport& plan : report.plans) {
+        EXPECT_NEAR(plan.samplesPerSecond, 128.0 / (static_cast<double>(plan.stepNs) * 1e-9),
+                    1e-6 * plan.samplesPerSecond);
+        EXPECT_GT(plan.mfu, 0);
+        EXPECT_LT(plan.mfu, 1);
+        for (const ClassReport& one : plan.classes) {
+            const MemoryVerdict& memory = one.memory;
+            EXPECT_EQ(memory.fits(), memory.needed() <= memory.reserve.usable.value);
+            EXPECT_EQ(memory.step.hostOrder.byCategory.total(), memory.step.hostOrder.total);
+            EXPECT_GE(memory.step.reserved, memory.step.hostOrder.total);
+            std::int64_t parts = 0;
+            for (const sim::MemoryPart& part : memory.step.hostOrder.parts) parts += part.bytes.value;
+            EXPECT_EQ(parts, memory.step.hostOrder.total.value) << plan.name << " " << one.name;
+        }
+        EXPECT_LE(plan.tightest().memory.left(), plan.classes.front().memory.left());
+    }
+    // The same FLOPs whoever does them.
+    EXPECT_DOUBLE_EQ(report.plans[0].modelFlops, report.plans[1].modelFlops);
+    EXPECT_DOUBLE_EQ(report.plans[0].modelFlops, report.plans[2].modelFlops);
+}
+
+TEST(Report, IsTheSameEveryTime) {
+    EXPECT_EQ(core::writeJson(reportDocument(lecture())), core::writeJson(reportDocument(lecture())));
+    EXPECT_EQ(pictureOf(lecture(), "en"), pictureOf(lecture(), "en"));
+}
+
+TEST(Report, TheJsonSaysWhatTheStructSays) {
+    const Report report = lecture();
+    const auto read = core::parseJson(core::writeJson(reportDocument(report)), "report.json");
+    ASSERT_TRUE(read) << core::describe(read.error());
+    EXPECT_EQ(read->find("schema")->text, "shardscope.report");
+    EXPECT_EQ(read->find("version")->integer, 1);
+    const Document& plan = read->find("plans")->items.at(1);
+    EXPECT_EQ(plan.find("step_ns")->kind, Document::Kind::Integer);
+    EXPECT_EQ(plan.find("step_ns")->integer, report.plans[1].stepNs);
+    const Document& one = plan.find("classes")->items.at(0);
+    EXPECT_EQ(one.find("times")->find("compute_ns")->integer, report.plans[1].classes[0].times.compute);
+    EXPECT_EQ(one.find("memory")->find("needed_bytes")->integer, report.plans[1].classes[0].memory.needed());
+    EXPECT_EQ(one.find("transfers")->find("wire_bytes")->integer, report.plans[1].classes[0].transfers.bytes());
+}
+
+TEST(Report, TheTextNamesThePlansAndTheFairnessRule) {
+    const std::string text = textReport(lecture());
+    for (const char* part :
+         {"naive", "fsdp", "single", "global batch of 128", "Where the time goes", "85,413,130", "MFU"})
+        EXPECT_NE(text.find(part), std::string::npos) << part;
+}
+
+TEST(Report, ExplainsUnitsRootAndCalls) {
+    const Report report = lecture();
+    const std::string text = explanation(report, report.plans[1]);
+    // The lecture's root has 358,666 parameters, 816,396 padded on 4 ranks (framework semantics 1.7).
+    for (const char* part : {"358,666", "816,396", "encoder.pos_embedding [1, 197, 768]", "for i in range(12)",
+                             "fully_shard(model, mesh=mesh, mp_policy=policy)", "param_dtype=torch.bfloat16"})
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST(Sweep, EveryRowIsWhatSimulateAnswers) {
+    const auto loaded = load("vit_tiny", {});
+    ASSERT_TRUE(loaded);
+    const auto swept = sweep(*loaded, "parallelism.data_parallel_shard_degree=1,2,4");
+    ASSERT_TRUE(swept) << core::describe(swept.error());
+    ASSERT_EQ(swept->points.size(), 3u);
+    for (const SweepPoint& point : swept->points) {
+        ASSERT_TRUE(point.report) << core::describe(point.report.error());
+        const std::vector<std::string> overrides{swept->key + "=" + point.value};
+        const auto alone = load("vit_tiny", overrides);
+        ASSERT_TRUE(alone);
+        const auto resolved = core::resolve(alone->scenario, alone->inputs);
+        ASSERT_TRUE(resolved);
+        const auto report = evaluate(*resolved, "vit_tiny");
+        ASSERT_TRUE(report);
+        EXPECT_EQ(report->plans[0].stepNs, point.report->plans[0].stepNs);
+        EXPECT_EQ(report->plans[0].tightest().memory.needed(), point.report->plans[0].tightest().memory.needed());
+    }
+    const std::string csv = sweepCsv(*swept);
+    EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 4);
+    EXPECT_EQ(std::count(csv.begin(), csv.begin() + static_cast<std::ptrdiff_t>(csv.find('\n')), ','),
+              std::count(csv.begin() + static_cast<std::ptrdiff_t>(csv.find('\n') + 1),
+                         csv.begin() + static_cast<std::ptrdiff_t>(csv.find('\n', csv.find('\n') + 1)), ','));
+}
+
+TEST(Sweep, APointThatCannotBeIsARowAndAnUnknownKeyAnError) {
+    const auto loaded = load(SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml", {});
+    ASSERT_TRUE(loaded);
+    const auto swept = sweep(*loaded, "parallelism.data_parallel_shard_degree=4,8");
+    ASSERT_TRUE(swept) << core::describe(swept.error());
+    EXPECT_TRUE(swept->points[0].report.has_value());
+    EXPECT_FALSE(swept->points[1].report.has_value());
+    EXPECT_NE(sweepTable(*swept).find("not possible"), std::string::npos);
+    for (const char* bad : {"", "x", "=1", "training.seqlen=1,2", "parallelism.strategy="})
+        EXPECT_FALSE(sweep(*loaded, bad)) << bad;
+}
+
+TEST(Texts, TablesAlignAndGroupDigits) {
+    TextTable table({"a", "b"}, {Align::Left, Align::Right});
+    table.row({"가나", "1"});
+    table.row({"x", "100"});
+    EXPECT_EQ(table.text(1), " a       b\n ----  ---\n 가나    1\n x     100\n");
+    EXPECT_EQ(groupedDigits(0), "0");
+    EXPECT_EQ(groupedDigits(-1234567), "-1,234,567");
+    EXPECT_EQ(groupedDigits(999), "999");
+}
+
+}  // namespace
+}  // namespace shardscope::cli

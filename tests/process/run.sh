@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# Runs the real program with good and bad input and holds its exit codes, messages and files against docs/cli.md.
+# Usage: run.sh PROGRAM
+set -u
+program=$(realpath "${1:?usage: run.sh PROGRAM}")
+cd "$(dirname "$0")/../.." || exit 2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+checks=0
+
+# expect CODE PATTERN ARGUMENT...: the exit code, and a pattern on standard error (empty: nothing there).
+expect() {
+  local code=$1 pattern=$2 got
+  shift 2
+  timeout 60 "$program" "$@" >"$work/out" 2>"$work/err"
+  got=$?
+  checks=$((checks + 1))
+  if [ "$got" -ne "$code" ]; then
+    echo "exit $got instead of $code: shardscope $*"; cat "$work/err"; failures=$((failures + 1)); return
+  fi
+  if [ -z "$pattern" ] && [ -s "$work/err" ]; then
+    echo "unexpected words on standard error: shardscope $*"; cat "$work/err"; failures=$((failures + 1))
+  elif [ -n "$pattern" ] && ! grep -q -- "$pattern" "$work/err"; then
+    echo "no \"$pattern\" in the message of: shardscope $*"; cat "$work/err"; failures=$((failures + 1))
+  fi
+}
+check() {  # check WORDS COMMAND...
+  local words=$1
+  shift
+  checks=$((checks + 1))
+  "$@" || { echo "$words"; failures=$((failures + 1)); }
+}
+
+# Every command's --help and its example.
+expect 0 "" --version
+expect 0 "" --help
+for command in compare simulate sweep graph run models clusters doctor docs completion; do
+  expect 0 "" "$command" --help
+  example=$(sed -n '/^Example:/{n;s/^ *shardscope //p}' "$work/out")
+  check "$command --help has no example" test -n "$example"
+  # shellcheck disable=SC2086
+  (cd "$work" && ln -sfn "$OLDPWD/examples" examples)
+  ( cd "$work" && timeout 60 "$program" $example >example.out 2>example.err )
+  check "the example of $command --help fails: $example: $(head -c 300 "$work/example.err")" test $? -eq 0
+done
+
+# The command line.
+expect 2 "did you mean" compar examples/lecture.toml
+expect 2 "--help"
+expect 2 "--help" compare
+expect 2 "--help" compare examples/lecture.toml --no-such-option
+expect 2 "section.key=value" compare examples/lecture.toml --set nonsense
+expect 3 "did you mean" compare examples/lecture.toml --set parallelism.data_parallel_shard_degre=2
+expect 2 "no strategy" compare examples/lecture.toml --strategy naive,zero9
+expect 2 "given twice" compare examples/lecture.toml --strategy fsdp,fsdp
+expect 2 "ending" compare examples/lecture.toml -o "$work/picture.gif"
+expect 2 "value" sweep examples/lecture.toml --over training.local_batch_size
+
+# Files that are not there, or hold something else.
+expect 4 "no such file" compare "$work/missing.toml"
+expect 3 "neither a file" compare no-such-model
+expect 3 "did you mean \"vit_b_16\"" compare vit_b16
+printf '{"model_type": "llama", "hidden_size": 40' >"$work/truncated.json"
+expect 3 "truncated.json" compare "$work/truncated.json"
+printf '[model\n' >"$work/broken.toml"
+expect 3 "broken.toml:1" compare "$work/broken.toml"
+printf '\xff\xff\xff\xff\xff\xff\xff\xff{}' >"$work/long.safetensors"
+expect 3 "long.safetensors" compare "$work/long.safetensors"
+printf 'x' >"$work/short.safetensors"
+expect 3 "short.safetensors" compare "$work/short.safetensors"
+mkdir "$work/odd" && printf '{"model_type": "oddball"}' >"$work/odd/config.json"
+expect 5 "safetensors" compare "$work/odd"
+mkdir "$work/empty"
+expect 3 "config.json" compare "$work/empty"
+head -c 100000 /dev/urandom >"$work/noise.toml"
+expect 3 "noise.toml" compare "$work/noise.toml"
+
+# Values that cannot be.
+for bad in 0 -1 nan 1.5 99999999999999999999; do
+  expect 3 "local_batch_size" compare examples/lecture.toml --set "training.local_batch_size=$bad"
+done
+expect 3 "data_parallel_shard_degree" compare examples/lecture.toml --set parallelism.data_parallel_shard_degree=3
+expect 3 "8 stages for the 5 layers" simulate vit_tiny --strategy naive --set cluster.nodes=1 --set cluster.gpus_per_node=8
+expect 3 "head" simulate vit_tiny --set model.heads=5
+expect 3 "patch" simulate vit_tiny --set model.patch_size=5
+expect 3 "vocab" simulate vit_tiny --set model.vocab=5
+expect 5 "replicate" simulate vit_tiny --set parallelism.data_parallel_replicate_degree=2
+expect 5 "no device" run --device abacus
+
+# Output: whole or absent.
+mkdir "$work/files"
+expect 0 "" compare examples/lecture.toml -o "$work/files/a.svg" -o "$work/files/a.json.gz" -o "$work/files/a.csv"
+check "a.json.gz is no gzip file" gzip -t "$work/files/a.json.gz"
+echo "before" >"$work/files/kept.svg"
+( ulimit -f 4; exec timeout 60 "$program" compare examples/lecture.toml -o "$work/files/kept.svg" >/dev/null 2>"$work/err" )
+check "a full disk does not end with 4" test $? -eq 4
+check "a full disk destroyed what was there" test "$(cat "$work/files/kept.svg")" = before
+check "something half written was left behind" test "$(ls "$work/files" | wc -l)" -eq 4
+expect 4 "no folder" compare examples/lecture.toml -o "$work/nowhere/a.svg"
+mkdir "$work/files/folder.svg"
+expect 4 "folder.svg" compare examples/lecture.toml -o "$work/files/folder.svg"
+if [ -e /dev/full ]; then
+  "$program" compare examples/lecture.toml >/dev/full 2>"$work/err"
+  check "a full standard output does not end with 4" test $? -eq 4
+fi
+
+# Interruption.
+timeout --signal=INT 0.3 "$program" sweep llama-3.1-405b --set cluster.nodes=16 --over \
+  "training.local_batch_size=$(seq -s, 1 900)" -o "$work/files/never.csv" >/dev/null 2>&1
+status=$?
+check "an interruption ends with $status instead of 130 (or is too late)" test $status -eq 124 -o $status -eq 130
+check "an interruption left a file" test ! -e "$work/files/never.csv"
+
+# Machines read it.
+"$program" compare examples/lecture.toml --json >"$work/report.json"
+if command -v python3 >/dev/null; then
+  check "the JSON report is not what its schema says" python3 - "$work/report.json" <<'PYTHON'
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["schema"] == "shardscope.report" and report["version"] == 1
+for plan in report["plans"]:
+    for one in plan["classes"]:
+        t = one["times"]
+        parts = ["compute_ns", "exposed_transfer_ns", "exposed_copy_ns", "waiting_ns", "idle_ns"]
+        assert all(isinstance(t[p], int) for p in parts) and sum(t[p] for p in parts) == t["step_ns"] == plan["step_ns"]
+PYTHON
+fi
+"$program" compare examples/lecture.toml >"$work/first"; "$program" compare examples/lecture.toml >"$work/second"
+check "two runs differ" cmp -s "$work/first" "$work/second"
+check "colour where no terminal is" test -z "$(grep $'\x1b' "$work/first")"
+for shell in bash zsh fish; do
+  "$program" completion $shell >"$work/completion.$shell"
+  check "completion for $shell is empty" test -s "$work/completion.$shell"
+done
+check "the bash completion is no bash" bash -n "$work/completion.bash"
+
+echo "$checks checks, $failures failed"
+[ "$failures" -eq 0 ]
