@@ -90,6 +90,8 @@ Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan) {
         }
     }
 
+    if (plan.policy == UnitPolicy::Fsdp) SHARDSCOPE_TRY(checkUnitNames(plan, units));
+
     GraphBuilder builder(plan);
     const std::uint8_t compute = builder.addStream(StreamKind::Compute);
     SHARDSCOPE_ASSIGN(const StageLinks links, makeLinks(builder, model, plan, units));

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kWhere = "[parallelism] units";
 
-// Which layers use a module's subtree, as a half-open range; empty for a module that no layer runs.
+// Which layers run a module's subtree forward, as a half-open range; empty for a module that no layer runs.
 struct LayerRange {
     std::uint32_t begin = 0xffffffffu, end = 0;
     void add(std::uint32_t layer) {
@@ -24,11 +24,21 @@ struct LayerRange {
 };
 
 std::vector<LayerRange> layersOfModules(const Model& model) {
+    std::vector<std::vector<bool>> runsIn(model.programs.size());  // by program, then by its modules
     std::vector<LayerRange> ranges(model.modules.size());
-    for (std::size_t l = 0; l < model.layers.size(); ++l)
-        for (ModuleId module : model.layers[l].modules)
-            for (ModuleId m = module; m.valid(); m = model.modules[m.index()].parent)
+    for (std::size_t l = 0; l < model.layers.size(); ++l) {
+        const Layer& layer = model.layers[l];
+        std::vector<bool>& runs = runsIn[layer.program.index()];
+        if (runs.empty()) {
+            runs.resize(layer.modules.size(), false);
+            for (const Kernel& kernel : model.programOf(layer).forward) runs[kernel.module] = true;
+        }
+        for (std::size_t p = 0; p < layer.modules.size(); ++p) {
+            if (!runs[p]) continue;
+            for (ModuleId m = layer.modules[p]; m.valid(); m = model.modules[m.index()].parent)
                 ranges[m.index()].add(static_cast<std::uint32_t>(l));
+        }
+    }
     return ranges;
 }
 
@@ -69,14 +79,17 @@ std::string nameOfUnit(const Model& model, const std::vector<ModuleId>& modules,
     return name;
 }
 
-Result<std::vector<std::vector<ModuleId>>> wrappedModules(const Model& model, const UnitWrap& wrap) {
+Result<std::vector<std::vector<ModuleId>>> wrappedModules(const Model& model, const UnitWrap& wrap,
+                                                          const Stage& stage) {
     std::vector<std::vector<ModuleId>> wrapped;
     if (wrap.kind == UnitWrap::Kind::Blocks) {
         if (wrap.blocksPerUnit < 1)
             return fail(ErrorCode::Input, fmt::format("{} blocks a unit, expected at least 1", wrap.blocksPerUnit),
                         kWhere);
         std::int64_t inUnit = wrap.blocksPerUnit;
-        for (const Layer& layer : model.layers) {
+        // Consecutive blocks of the stage: a unit does not reach into the next one.
+        for (std::size_t l = stage.begin.index(); l < stage.end.index(); ++l) {
+            const Layer& layer = model.layers[l];
             if (layer.kind != LayerKind::Block) continue;
             if (inUnit == wrap.blocksPerUnit) {
                 wrapped.emplace_back();
@@ -222,17 +235,15 @@ Unit wholeStageUnit(const Model& model, const Stage& stage) {
 Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, const Stage& stage) {
     const FsdpKnobs& knobs = plan.fsdp;
     const std::int64_t ranks = plan.mesh.dpShard;
-    SHARDSCOPE_ASSIGN(const auto wrapped, wrappedModules(model, knobs.wrap));
+    SHARDSCOPE_ASSIGN(const auto wrapped, wrappedModules(model, knobs.wrap, stage));
     SHARDSCOPE_TRY(checkNesting(model, wrapped));
     const std::vector<LayerRange> layersOf = layersOfModules(model);
 
     std::vector<Unit> units;
-    std::vector<std::string> allNames;
     for (const auto& modules : wrapped) {
         Unit unit;
         unit.name = nameOfUnit(model, modules, knobs.wrap.kind);
         unit.modules = modules;
-        allNames.push_back(unit.name);
         std::size_t inside = 0;
         for (ModuleId module : modules) {
             const LayerRange range = layersOf[module.index()];
@@ -257,12 +268,6 @@ Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, c
         root.isRoot = true;
         units.push_back(std::move(root));
     }
-    allNames.emplace_back("root");
-    for (const auto& [name, reshard] : knobs.reshardOf)
-        if (std::find(allNames.begin(), allNames.end(), name) == allNames.end())
-            return fail(ErrorCode::Input, fmt::format("no unit '{}'", name), "[parallelism] fsdp_reshard_of",
-                        fmt::format("the nearest name is '{}'", nearest(name, allNames)));
-
     Ownership ownership(model);
     const std::vector<bool> here = parametersOfStage(model, stage);
     for (const Unit& unit : units) ownership.names.push_back(unit.name);
@@ -283,6 +288,13 @@ Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, c
                 lastEnd = layersOf[module.index()].end;
                 lastToRun = u;
             }
+    }
+    if (!knobs.wrap.root) {
+        // Modules that stay outside must not use a unit's weight: it would be sharded under their hands.
+        Unit rest;
+        rest.modules = {ModuleId(0)};
+        ownership.names.emplace_back("(not wrapped)");
+        SHARDSCOPE_TRY(ownership.take(rest, static_cast<int>(units.size()), here));
     }
     for (std::size_t u = 0; u < units.size(); ++u) {
         Unit& unit = units[u];
@@ -310,17 +322,35 @@ Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, c
     return units;
 }
 
+Result<void> checkUnitNames(const Plan& plan, const std::vector<std::vector<Unit>>& units) {
+    std::vector<std::string> names{"root"};
+    for (const auto& ofStage : units)
+        for (const Unit& unit : ofStage)
+            if (!unit.isRoot) names.push_back(unit.name);
+    for (const auto& [name, reshard] : plan.fsdp.reshardOf) {
+        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+        const std::string near = nearest(name, names);
+        return fail(ErrorCode::Input, fmt::format("no unit '{}'", name), "[parallelism] fsdp_reshard_of",
+                    near.empty() ? "" : fmt::format("the nearest name is '{}'", near));
+    }
+    return {};
+}
+
 Result<std::vector<Unit>> formUnits(const Model& model, const Plan& plan) {
     SHARDSCOPE_ASSIGN(const auto stages, stagesOf(model, plan));
-    std::vector<Unit> units;
+    std::vector<std::vector<Unit>> ofStages;
     for (const Stage& stage : stages) {
         if (plan.policy == UnitPolicy::None) {
-            units.push_back(wholeStageUnit(model, stage));
+            ofStages.push_back({wholeStageUnit(model, stage)});
             continue;
         }
         SHARDSCOPE_ASSIGN(auto ofStage, formStageUnits(model, plan, stage));
-        units.insert(units.end(), std::make_move_iterator(ofStage.begin()), std::make_move_iterator(ofStage.end()));
+        ofStages.push_back(std::move(ofStage));
     }
+    if (plan.policy == UnitPolicy::Fsdp) SHARDSCOPE_TRY(checkUnitNames(plan, ofStages));
+    std::vector<Unit> units;
+    for (auto& ofStage : ofStages)
+        units.insert(units.end(), std::make_move_iterator(ofStage.begin()), std::make_move_iterator(ofStage.end()));
     return units;
 }
 

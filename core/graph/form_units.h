@@ -25,6 +25,9 @@ struct Stage {
 /// communicates nothing.
 [[nodiscard]] Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, const Stage& stage);
 
+/// Error: the plan gives a reshard to a unit that is not among those of its stages.
+[[nodiscard]] Result<void> checkUnitNames(const Plan& plan, const std::vector<std::vector<Unit>>& units);
+
 /// The parameters that the layers of a stage use, as one unit (policy `none`), in the order of framework semantics 1.1.
 [[nodiscard]] Unit wholeStageUnit(const Model& model, const Stage& stage);
 
