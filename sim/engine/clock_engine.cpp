@@ -42,17 +42,25 @@ ClockRun ClockEngine::run(const Prices& prices, const Clocks& clocks) const {
     return result;
 }
 
-OpInstants ClockEngine::replay(const ClockRun& run, const Prices& prices, const Clocks& clocks, std::int64_t rank) const {
-    RankReplay replay(m_order, prices, clocks, run.shared);
-    replay.replay(rank);
+OpInstants ClockEngine::replay(const ClockRun& run, const Prices& prices, const Clocks& clocks,
+                               std::int64_t rank) const {
     OpInstants times;
     times.resize(m_order.steps.size());
-    for (std::size_t s = 0; s < m_order.steps.size(); ++s) {
-        const StaticOrder::Step& step = m_order.steps[s];
-        times.start[step.op] = replay.start()[s];
-        times.end[step.op] = replay.end()[s];
-        times.transferStart[step.op] =
-            step.role == OpRole::Transfer ? run.shared.progress.start(step.number) : replay.start()[s];
+    const auto fill = [&](const std::vector<std::int64_t>& start, const std::vector<std::int64_t>& end) {
+        for (std::size_t s = 0; s < m_order.steps.size(); ++s) {
+            const StaticOrder::Step& step = m_order.steps[s];
+            times.start[step.op] = start[s];
+            times.end[step.op] = end[s];
+            times.transferStart[step.op] =
+                step.role == OpRole::Transfer ? run.shared.progress.start(step.number) : start[s];
+        }
+    };
+    if (run.shared.varying.empty()) {
+        fill(run.shared.start, run.shared.end);
+    } else {
+        RankReplay replay(m_order, prices, clocks, run.shared);
+        replay.replay(rank);
+        fill(replay.start(), replay.end());
     }
     return times;
 }

@@ -45,19 +45,23 @@ core::Result<void> checkClocks(const core::StepGraph& graph, const Prices& price
         return fail(ErrorCode::Input, "a start offset below 0 or a compute speed outside 1 .. 1000000000 ppm",
                     "clocks");
     // Worst case: everything one after another, at the slowest speed, all transfers sharing one link.
-    double sum = static_cast<double>(largestOffset), longest = 0, release = 0;
+    std::int64_t longest = 0, release = 0, signs = 0;
     for (std::size_t i = 0; i < ops; ++i) {
-        if (prices.duration[i] < 0 || prices.release[i] < 0)
-            return fail(ErrorCode::Input, "a negative duration or release time", "op " + std::to_string(i));
-        sum += static_cast<double>(prices.duration[i]);
-        longest = std::max(longest, static_cast<double>(prices.duration[i]));
-        release = std::max(release, static_cast<double>(prices.release[i]));
+        signs |= prices.duration[i] | prices.release[i];
+        longest = std::max(longest, prices.duration[i]);
+        release = std::max(release, prices.release[i]);
     }
+    if (signs < 0) {
+        std::size_t op = 0;
+        while (prices.duration[op] >= 0 && prices.release[op] >= 0) ++op;
+        return fail(ErrorCode::Input, "a negative duration or release time", "op " + std::to_string(op));
+    }
+    const double sum = static_cast<double>(largestOffset) + static_cast<double>(longest) * static_cast<double>(ops);
     const double slowest = static_cast<double>(largestPpm) / static_cast<double>(kNominalPpm) *
                            (static_cast<double>(prices.slowNum) / static_cast<double>(prices.slowDen));
-    const double work = longest * static_cast<double>(largestPpm) *
+    const double work = static_cast<double>(longest) * static_cast<double>(largestPpm) *
                         std::max(1.0, static_cast<double>(prices.slowNum) / static_cast<double>(kNominalPpm));
-    if ((sum + release) * std::max(1.0, slowest) > 4e18 || work > 4e18)
+    if ((sum + static_cast<double>(release)) * std::max(1.0, slowest) > 4e18 || work > 4e18)
         return fail(ErrorCode::Input, "durations that add up to more than 64-bit nanoseconds hold", "price table",
                     "a step of more than a few days is a mistake in the sizes");
     return {};

@@ -12,58 +12,11 @@
 #include <string>
 
 #include "core/base/document.h"
-#include "sim/engine/event_engine.h"
 #include "tests/sim/stream_program.h"
 
 namespace {
 
 using namespace shardscope;
-
-std::int64_t nsOf(const core::Document* milliseconds) {
-    return milliseconds == nullptr ? -1 : std::llround(milliseconds->number() * 1e6);
-}
-
-std::string rowOf(const std::string& operation, const std::string& unit, std::int64_t start, std::int64_t end) {
-    return operation + " " + unit + " " + std::to_string(start) + " " + std::to_string(end);
-}
-
-std::string differenceOf(const core::Document& timeline, const core::Document& program, const core::Document& defaults,
-                         const core::Document& durations) {
-    const auto replay = tests::replayGraph(program, tests::ReplayDurations(defaults, durations));
-    if (!replay) return core::describe(replay.error());
-    const core::StepGraph& graph = replay->graph;
-    const auto wiring = sim::wire(graph);
-    if (!wiring) return core::describe(wiring.error());
-    const auto run = sim::runEvents(graph, *wiring, replay->prices, sim::foldedInstances(graph));
-    if (!run) return core::describe(run.error());
-
-    std::int64_t busy = 0;
-    std::vector<std::string> rows;
-    for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-        const std::int64_t start = run->times.transferStart[i], end = run->times.end[i];
-        if (wiring->role[i] == sim::OpRole::Compute) busy += end - start;
-        if (replay->prices.duration[i] > 0) rows.push_back(rowOf(replay->operation[i], replay->unit[i], start, end));
-    }
-    const auto expect = [&](const char* name, std::int64_t found) -> std::string {
-        const std::int64_t expected = nsOf(timeline.find(name));
-        if (expected == found) return {};
-        return std::string(name) + " " + std::to_string(found) + " ns, expected " + std::to_string(expected);
-    };
-    for (const std::string& difference :
-         {expect("makespan", run->end), expect("compute_busy", busy), expect("exposed", run->end - busy)})
-        if (!difference.empty()) return difference;
-    const core::Document* ops = timeline.find("ops");
-    if (ops == nullptr) return {};
-    for (std::size_t i = 0; i < std::max(rows.size(), ops->items.size()); ++i) {
-        std::string expected = "nothing", found = i < rows.size() ? rows[i] : "nothing";
-        if (i < ops->items.size() && ops->items[i].items.size() == 4) {
-            const auto& row = ops->items[i].items;
-            expected = rowOf(row[0].text, row[1].text, nsOf(&row[2]), nsOf(&row[3]));
-        }
-        if (expected != found) return "operation " + std::to_string(i) + ": " + found + ", expected " + expected;
-    }
-    return {};
-}
 
 std::string contentOf(const char* path) {
     std::ifstream file(path, std::ios::binary);
@@ -107,8 +60,9 @@ int main(int argc, char** argv) {
             const auto program = programs.find(name->text);
             const core::Document* durations = sets->find(set->text);
             difference = program == programs.end() ? "no stream program of that name"
-                         : durations == nullptr    ? "unknown durations"
-                                                   : differenceOf(timeline, program->second, *defaults, *durations);
+                         : durations == nullptr
+                             ? "unknown durations"
+                             : tests::replayDifference(timeline, program->second, *defaults, *durations);
             std::printf("%-28s %s  ", name->text.c_str(), set->text.c_str());
         }
         std::printf("%s\n", difference.empty() ? "equal" : ("differs: " + difference).c_str());

@@ -3,6 +3,7 @@
 // Replays a stream program: the operations that PyTorch's FSDP2 enqueued, with their streams, waits and events, as the
 // recordings list them ("schedules.jsonl", field stream_program). It becomes a step graph with given durations.
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -11,6 +12,7 @@
 
 #include "core/base/document.h"
 #include "core/graph/graph_builder.h"
+#include "sim/engine/event_engine.h"
 #include "sim/price/prices.h"
 
 namespace shardscope::tests {
@@ -135,6 +137,53 @@ inline core::Result<StreamProgram> replayGraph(const core::Document& program, co
     SHARDSCOPE_ASSIGN(result.graph, builder.freeze());
     result.prices.release.assign(result.graph.ops.size(), 0);
     return result;
+}
+
+inline std::int64_t nsOf(const core::Document* milliseconds) {
+    return milliseconds == nullptr ? -1 : std::llround(milliseconds->number() * 1e6);
+}
+
+inline std::string rowOf(const std::string& operation, const std::string& unit, std::int64_t start, std::int64_t end) {
+    return operation + " " + unit + " " + std::to_string(start) + " " + std::to_string(end);
+}
+
+/// Where the replay of a stream program departs from its recorded timeline; empty if nowhere.
+inline std::string replayDifference(const core::Document& timeline, const core::Document& program,
+                                    const core::Document& defaults, const core::Document& durations) {
+    const auto replay = replayGraph(program, ReplayDurations(defaults, durations));
+    if (!replay) return core::describe(replay.error());
+    const core::StepGraph& graph = replay->graph;
+    const auto wiring = sim::wire(graph);
+    if (!wiring) return core::describe(wiring.error());
+    const auto run = sim::runEvents(graph, *wiring, replay->prices, sim::foldedInstances(graph));
+    if (!run) return core::describe(run.error());
+
+    std::int64_t busy = 0;
+    std::vector<std::string> rows;
+    for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+        const std::int64_t start = run->times.transferStart[i], end = run->times.end[i];
+        if (wiring->role[i] == sim::OpRole::Compute) busy += end - start;
+        if (replay->prices.duration[i] > 0) rows.push_back(rowOf(replay->operation[i], replay->unit[i], start, end));
+    }
+    const auto expect = [&](const char* name, std::int64_t found) -> std::string {
+        const std::int64_t expected = nsOf(timeline.find(name));
+        if (expected == found) return {};
+        return std::string(name) + " " + std::to_string(found) + " ns, expected " + std::to_string(expected);
+    };
+    for (const std::string& difference :
+         {expect("makespan", run->end), expect("compute_busy", busy), expect("exposed", run->end - busy)})
+        if (!difference.empty()) return difference;
+    const core::Document* ops = timeline.find("ops");
+    if (ops == nullptr) return {};
+    for (std::size_t i = 0; i < std::max(rows.size(), ops->items.size()); ++i) {
+        std::string expected = "nothing", found = i < rows.size() ? rows[i] : "nothing";
+        if (i < ops->items.size() && ops->items[i].items.size() == 4) {
+            const auto& row = ops->items[i].items;
+            expected = rowOf(row[0].text, row[1].text, nsOf(&row[2]), nsOf(&row[3]));
+        }
+        if (expected != found) return "operation " + std::to_string(i) + ": " + found + ", expected " + expected;
+    }
+    return {};
 }
 
 }  // namespace shardscope::tests
