@@ -202,7 +202,8 @@ void GraphBuilder::assembleEdges() {
             if (last.valid()) add(last, EdgeReason::StreamOrder);
             last = OpId(i);
         }
-        if (op.group.valid() && op.group.index() < graph.groups.size()) {
+        // Copies name the group that they work for, but only transfers stand in its queue.
+        if (isTransfer(op.kind)) {
             OpId& last = lastOfCommunicator[graph.groups[op.group.index()].communicator];
             if (last.valid()) add(last, EdgeReason::Communicator);
             last = OpId(i);

@@ -12,11 +12,6 @@ namespace {
 
 constexpr const char* kWhere = "step graph";
 
-bool isTransfer(OpKind kind) {
-    return kind == OpKind::AllGather || kind == OpKind::ReduceScatter || kind == OpKind::AllReduce ||
-           kind == OpKind::Send || kind == OpKind::Receive;
-}
-
 template <class Tag, class Table>
 bool outside(Id<Tag> id, const Table& table) {
     return id.valid() && id.index() >= table.size();
@@ -44,6 +39,11 @@ Result<void> checkClass(const StepGraph& graph, const RankClass& c) {
 }
 
 }  // namespace
+
+bool isTransfer(OpKind kind) {
+    return kind == OpKind::AllGather || kind == OpKind::ReduceScatter || kind == OpKind::AllReduce ||
+           kind == OpKind::Send || kind == OpKind::Receive;
+}
 
 std::string describeOp(const StepGraph& graph, OpId op) {
     if (op.index() >= graph.ops.size()) return fmt::format("op {}", op.value);

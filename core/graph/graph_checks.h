@@ -11,6 +11,9 @@
 
 namespace shardscope::core {
 
+/// Collectives, sends and receives: what stands in a communicator's queue.
+[[nodiscard]] bool isTransfer(OpKind kind);
+
 /// Ops of different classes that are one transfer have one number; every other op has its own. By op.
 struct TransferPairs {
     std::vector<std::uint32_t> vertexOf;
