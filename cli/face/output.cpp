@@ -35,30 +35,10 @@ Timeline joined(const Report& report) {
 }
 
 /// The spans of every plan, with the plan's name as the first column.
-std::string csvOf(const Report& report) {
-    std::string out;
-    for (const PlanReport& plan : report.plans) {
-        formats::StringSink sink;
-        formats::writeCsv(plan.timeline, sink);
-        fmt::memory_buffer name;
-        formats::appendCsvField(name, plan.name);
-        const std::string first = fmt::to_string(name) + ",";
-        bool quoted = false, atStart = true, header = true;
-        for (const char c : sink.text()) {
-            if (header) {
-                if (&plan == &report.plans.front()) out += atStart ? std::string("plan,") + c : std::string(1, c);
-                atStart = false;
-                if (c == '\n') header = false, atStart = true;
-                continue;
-            }
-            if (atStart) out += first;
-            atStart = false;
-            out += c;
-            if (c == '"') quoted = !quoted;
-            if (c == '\n' && !quoted) atStart = true;
-        }
-    }
-    return out;
+void writeTable(const Report& report, formats::Sink& sink) {
+    std::vector<formats::NamedTimeline> plans;
+    for (const PlanReport& plan : report.plans) plans.push_back({plan.name, &plan.timeline});
+    formats::writeCsv(plans, sink);
 }
 
 /// Opens the file only once there is something to write.
@@ -144,7 +124,7 @@ Result<void> writeOutput(const Report& report, const std::string& path, const st
                           [&](formats::Sink& sink) { return formats::renderPdf(pictureOf(report, language), sink); });
         case OutputKind::Csv:
             return toFile(path, false, [&](formats::Sink& sink) -> Result<void> {
-                sink.write(csvOf(report));
+                writeTable(report, sink);
                 return {};
             });
     }

@@ -92,12 +92,14 @@ TEST(Svg, IsWellFormedAndSaysWhatTheBreakdownSays) {
     const Timeline naive = naiveOfFour(), fsdp = fsdpOfFour();
     const std::string svg = svgOf(pictureOf(naive, fsdp));
     EXPECT_EQ(xmlProblem(svg), "");
-    EXPECT_NE(svg.find("each GPU works 25% of the step and waits 75%"), std::string::npos);  // 19 of 76 ms
-    EXPECT_NE(svg.find("each GPU works 85% of the step and waits 15%"), std::string::npos);  // 35.5 of 42 ms
+    EXPECT_NE(svg.find("each GPU works 25% of the step, 1% exposed transfers, 74% waiting"),
+              std::string::npos);  // 19, 1.125 and 55.875 of 76 ms
+    EXPECT_NE(svg.find("each GPU works 85% of the step, 13% exposed transfers, 2% waiting"),
+              std::string::npos);  // 35.5, 5.5 and 1 of 42 ms
     EXPECT_NE(svg.find("step 76.0 ms"), std::string::npos);
     EXPECT_NE(svg.find("step 42.0 ms"), std::string::npos);
     EXPECT_NE(svg.find("waits for the stage after"), std::string::npos);
-    EXPECT_NE(svg.find("peak 2.70 GB: activations of blocks.0 to 2"), std::string::npos);
+    EXPECT_NE(svg.find("peak 2.51 GiB: activations of blocks.0 to 2"), std::string::npos);
     EXPECT_EQ(svg, svgOf(pictureOf(naive, fsdp)));
 }
 
@@ -290,6 +292,8 @@ TEST(Text, KoreanHasEveryWordAndKeepsEveryPlace) {
     same(en.works, ko.works);
     same(en.headline, ko.headline);
     same(en.headlineRange, ko.headlineRange);
+    same(en.transferShare, ko.transferShare);
+    same(en.waitShare, ko.waitShare);
     same(en.step, ko.step);
     same(en.rank, ko.rank);
     same(en.moreRanks, ko.moreRanks);
@@ -308,8 +312,10 @@ TEST(Text, FiguresHaveThreeDigitsAndTheirUnit) {
     EXPECT_EQ(timeInWords(76'000'000), "76.0 ms");
     EXPECT_EQ(timeInWords(999'600), "1.00 ms");
     EXPECT_EQ(timeInWords(1'236'000'000), "1.24 s");
-    EXPECT_EQ(bytesInWords(62'349'000'000), "62.3 GB");
-    EXPECT_EQ(bytesInWords(80'000'000'000), "80.0 GB");
+    EXPECT_EQ(bytesInWords(66'904'000'000), "62.3 GiB");
+    EXPECT_EQ(bytesInWords(std::int64_t{80} << 30), "80.0 GiB");
+    EXPECT_EQ(bytesInWords(std::int64_t{1} << 40), "1.00 TiB");
+    EXPECT_EQ(bytesInWords(1023), "1.00 KiB");
     EXPECT_EQ(bytesInWords(512), "512 B");
     EXPECT_EQ(fill("{} of {}", "a", "b"), "a of b");
     EXPECT_EQ(fill("none", "a"), "none");

@@ -17,12 +17,9 @@ namespace {
 constexpr double kLeft = 176, kRight = 104, kMargin = 24;
 constexpr double kMemoryHeight = 132;
 
-struct Share {
-    double work = 0;
-    explicit Share(const Breakdown& b) {
-        if (b.step > 0) work = 100.0 * static_cast<double>(b.compute) / static_cast<double>(b.step);
-    }
-};
+double share(std::int64_t part, std::int64_t whole) {
+    return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
 
 std::string percent(double share) {
     // 99.97 % must not read as all, nor 0.03 % as nothing.
@@ -147,7 +144,7 @@ private:
             const double size = std::min(19.0, pitch * 0.8);
             if (size >= 6) {
                 m_canvas.text(right() + 12, top + (compute + communication) / 2 + size * 0.36, size, "b",
-                              percent(Share(breakdown[r]).work) + "%");
+                              percent(share(breakdown[r].compute, breakdown[r].step)) + "%");
             }
         }
         for (const timeline::RankRow& rank : t.ranks) stepEnd = std::max(stepEnd, rank.stepEnd);
@@ -168,7 +165,7 @@ private:
         m_canvas.text(kMargin, y + 18, 23, "b", panel.name);
         const std::string step = fill(m_picture.text.step, timeInWords(stepEnd));
         const double nameEnd = kMargin + textWidth(panel.name, 25) + 24;
-        m_canvas.text(nameEnd, y + 18, 21, "b", headline(breakdown), "#b00020");
+        m_canvas.text(nameEnd, y + 18, 21, "b", headline(t, breakdown), "#b00020");
         y += 26;
         for (const std::string& caption : panel.captions) {
             m_canvas.text(kMargin, y + 16, 17, "", shortened(caption, right() + kRight - 2 * kMargin, 17));
@@ -183,19 +180,25 @@ private:
         return y;
     }
 
-    [[nodiscard]] std::string headline(const std::vector<Breakdown>& breakdown) const {
+    /// `breakdown` by row of the timeline; rows stand for `multiplicity` ranks each.
+    [[nodiscard]] std::string headline(const Timeline& t, const std::vector<Breakdown>& breakdown) const {
+        if (breakdown.empty()) return {};
         double least = 100, most = 0;
         for (const Breakdown& b : breakdown) {
-            least = std::min(least, Share(b).work);
-            most = std::max(most, Share(b).work);
+            least = std::min(least, share(b.compute, b.step));
+            most = std::max(most, share(b.compute, b.step));
         }
-        if (breakdown.empty()) return {};
+        const Breakdown sum = timeline::sumOver(t, breakdown);
+        const PictureText& text = m_picture.text;
         // A percent is what a reader sees; below that, all ranks are one.
-        if (most - least < 1) {
-            const double mean = (most + least) / 2;
-            return fill(m_picture.text.headline, percent(mean), percent(100 - mean));
+        std::string words = most - least < 1 ? fill(text.headline, percent(share(sum.compute, sum.step)))
+                                             : fill(text.headlineRange, percent(least), percent(most));
+        if (const double moved = share(sum.transfer + sum.copy, sum.step); moved >= 0.5) {
+            words += fill(text.transferShare, percent(moved));
         }
-        return fill(m_picture.text.headlineRange, percent(least), percent(most));
+        if (const double waited = share(sum.gpuWaits(), sum.step); waited >= 0.5)
+            words += fill(text.waitShare, percent(waited));
+        return words;
     }
 
     void rankLabel(const Timeline& t, const timeline::RankRow& rank, std::uint32_t index, double top, double height) {
@@ -241,10 +244,9 @@ private:
     }
 
     [[nodiscard]] double bytesUnit() const {
-        return m_memoryLimit >= 2'000'000'000 ? 1e9
-               : m_memoryLimit >= 2'000'000   ? 1e6
-               : m_memoryLimit >= 2'000       ? 1e3
-                                              : 1;
+        double unit = 1;
+        while (static_cast<double>(m_memoryLimit) >= 2 * 1024 * unit) unit *= 1024;
+        return unit;
     }
 
     void grid(double top, double bottom) {
@@ -266,7 +268,7 @@ private:
             m_canvas.line(x, y, x, y + 5, "axis");
             m_canvas.text(x, y + 20, 14, "c g", tick.label);
         }
-        m_canvas.text(right() + 12, y + 20, 14, "g", unit.name);
+        m_canvas.text(kLeft - 12, y + 20, 14, "e g", unit.name);
         return y + 24;
     }
 

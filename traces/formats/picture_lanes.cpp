@@ -31,6 +31,9 @@ std::vector<std::string> labelsOf(const RowPiece& piece, const Timeline& t, cons
         const std::string_view words = text.waits[static_cast<std::size_t>(piece.cause)];
         labels.push_back(fill(words, t.strings[piece.causeUnit]));
         labels.push_back(fill(words, lastPartOf(t.strings[piece.causeUnit])));
+        if (piece.look == Look::Waiting) {
+            labels.emplace_back(text.waits[static_cast<std::size_t>(timeline::Cause::Unknown)]);
+        }
         return labels;
     }
     if (piece.span == timeline::kNoIndex || isGap(piece.look, isCommunication) || piece.look == Look::None)

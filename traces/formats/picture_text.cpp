@@ -11,8 +11,10 @@ const PictureText& englishText() {
     static const PictureText text = {
         .language = "en",
         .works = "works",
-        .headline = "each GPU works {}% of the step and waits {}%",
+        .headline = "each GPU works {}% of the step",
         .headlineRange = "the GPUs work {}% to {}% of the step",
+        .transferShare = ", {}% exposed transfers",
+        .waitShare = ", {}% waiting",
         .step = "step {}",
         .rank = "GPU {}",
         .moreRanks = "and {} more, not drawn",
@@ -38,8 +40,10 @@ const PictureText& koreanText() {
     static const PictureText text = {
         .language = "ko",
         .works = "가동",
-        .headline = "각 GPU는 스텝의 {}%만 일하고 {}%는 기다린다",
+        .headline = "각 GPU는 스텝의 {}% 동안 일한다",
         .headlineRange = "GPU들은 스텝의 {}%~{}% 동안 일한다",
+        .transferShare = ", {}%는 드러난 전송",
+        .waitShare = ", {}%는 대기",
         .step = "스텝 {}",
         .rank = "GPU {}",
         .moreRanks = "그 밖의 {}개는 그리지 않음",
@@ -70,13 +74,13 @@ std::string threeFigures(double value) {
 }  // namespace
 
 std::string bytesInWords(std::int64_t bytes) {
-    const double value = static_cast<double>(bytes);
-    const double size = std::abs(value);
-    if (size >= 999.5e9) return threeFigures(value / 1e12) + " TB";
-    if (size >= 999.5e6) return threeFigures(value / 1e9) + " GB";
-    if (size >= 999.5e3) return threeFigures(value / 1e6) + " MB";
-    if (size >= 1000) return threeFigures(value / 1e3) + " kB";
-    return fmt::format("{} B", bytes);
+    const double size = std::abs(static_cast<double>(bytes));
+    constexpr std::array<std::string_view, 5> kUnits = {" B", " KiB", " MiB", " GiB", " TiB"};
+    std::size_t unit = 0;
+    double value = static_cast<double>(bytes);
+    for (double shown = size; shown >= 999.5 && unit + 1 < kUnits.size(); shown /= 1024, value /= 1024) ++unit;
+    if (unit == 0) return fmt::format("{} B", bytes);
+    return threeFigures(value) + std::string(kUnits[unit]);
 }
 
 std::string timeInWords(std::int64_t ns) {

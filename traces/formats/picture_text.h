@@ -17,8 +17,10 @@ namespace shardscope::formats {
 struct PictureText {
     std::string_view language;       ///< xml:lang
     std::string_view works;          ///< head of the column of shares
-    std::string_view headline;       ///< "each GPU works {}% of the step and waits {}%"
-    std::string_view headlineRange;  ///< "GPUs work {}% to {}% of the step"
+    std::string_view headline;       ///< "each GPU works {}% of the step"
+    std::string_view headlineRange;  ///< "the GPUs work {}% to {}% of the step"
+    std::string_view transferShare;  ///< ", {}% exposed transfers": transfers and copies that no compute hides
+    std::string_view waitShare;      ///< ", {}% waiting": waiting and idle
     std::string_view step;           ///< "step {}"
     std::string_view rank;           ///< "rank {}"
     std::string_view moreRanks;      ///< "{} more ranks, not drawn"
@@ -36,7 +38,7 @@ struct PictureText {
 [[nodiscard]] const PictureText& englishText();
 [[nodiscard]] const PictureText& koreanText();
 
-/// "62.3 GB", "512 MB": decimal units, three significant figures.
+/// "62.3 GiB", "512 MiB": binary units, three significant figures.
 [[nodiscard]] std::string bytesInWords(std::int64_t bytes);
 /// "76.0 ms", "1.24 s", "850 us": three significant figures.
 [[nodiscard]] std::string timeInWords(std::int64_t ns);
