@@ -209,10 +209,10 @@ Result<StepOutcome> Executor::runStep(const BatchSource& batches, const StepObse
     }
     m_batches = &batches;
     m_batch.assign(static_cast<std::size_t>(m_graph.plan.microBatches), std::nullopt);
-    m_launched.assign(m_class.opEnd - m_class.opBegin, false);
+    m_done.assign(m_class.opEnd - m_class.opBegin, Event{});
     m_outcome = {};
     m_outcome.begin = m_device.now();
-    std::vector<std::pair<Event, Event>> events;
+    std::vector<Event> starts;
     for (const core::HostAction& action : m_graph.actionsOf(m_class)) {
         switch (action.kind) {
             case core::HostActionKind::Allocate: SHARDSCOPE_TRY(allocate(action.block)); break;
@@ -225,7 +225,7 @@ Result<StepOutcome> Executor::runStep(const BatchSource& batches, const StepObse
                 const Event start = m_device.record(op.stream);
                 m_transfer = {};
                 SHARDSCOPE_TRY(launch(action.op));
-                events.emplace_back(start, m_device.record(op.stream));
+                starts.push_back(start);
                 m_outcome.times.push_back({action.op, m_transfer.arrival, m_transfer.transferStart, m_transfer.end});
                 if (observer.launched) {
                     LiveBytes live = m_device.liveBytes();
@@ -237,16 +237,16 @@ Result<StepOutcome> Executor::runStep(const BatchSource& batches, const StepObse
             }
         }
     }
-    for (std::size_t i = 0; i < m_launched.size(); ++i)
-        if (!m_launched[i]) {
+    for (std::size_t i = 0; i < m_done.size(); ++i)
+        if (!m_done[i].valid()) {
             m_running = OpId(m_class.opBegin + i);
             return refuse("was never issued");
         }
     SHARDSCOPE_TRY(m_device.synchronize());
-    for (std::size_t i = 0; i < events.size(); ++i) {
+    for (std::size_t i = 0; i < starts.size(); ++i) {
         OpTimes& times = m_outcome.times[i];
-        times.start = m_device.timeOf(events[i].first);
-        times.end = m_device.timeOf(events[i].second);
+        times.start = m_device.timeOf(starts[i]);
+        times.end = m_device.timeOf(m_done[times.op.index() - m_class.opBegin]);
         if (times.transferStart == 0) times.transferStart = times.start;
     }
     m_device.forgetEvents();
@@ -259,18 +259,22 @@ Result<void> Executor::launch(OpId id) {
     const core::Op& op = m_graph.ops[id.index()];
     if (id.index() < m_class.opBegin || id.index() >= m_class.opEnd) return refuse("belongs to another class");
     const std::size_t own = id.index() - m_class.opBegin;
-    if (m_launched[own]) return refuse("is issued twice");
+    if (m_done[own].valid()) return refuse("is issued twice");
     SHARDSCOPE_TRY(execute(op));
-    m_launched[own] = true;
+    m_done[own] = m_device.record(op.stream);
     return {};
 }
 
-Result<void> Executor::checkWaits(OpId id) const {
+Result<void> Executor::checkWaits(OpId id) {
+    const core::Op& op = m_graph.ops[id.index()];
     for (const core::Edge& edge : m_graph.waitsOf(id)) {
         const std::size_t from = edge.from.index();
-        if (from < m_class.opBegin || from >= m_class.opEnd || m_launched[from - m_class.opBegin]) continue;
-        return refuse(fmt::format("waits for {} ({}), which was not issued", core::labelOf(m_graph, m_model, edge.from),
-                                  core::nameOf(edge.reason)));
+        if (from < m_class.opBegin || from >= m_class.opEnd) continue;
+        const Event done = m_done[from - m_class.opBegin];
+        if (!done.valid())
+            return refuse(fmt::format("waits for {} ({}), which was not issued",
+                                      core::labelOf(m_graph, m_model, edge.from), core::nameOf(edge.reason)));
+        if (m_graph.ops[from].stream != op.stream) m_device.wait(op.stream, done);
     }
     return {};
 }

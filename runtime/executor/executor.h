@@ -109,8 +109,8 @@ private:
     [[nodiscard]] bool isRepeated(const core::Block& block) const;
     /// What a block of a unit is for, and the bytes that this rank needs there.
     [[nodiscard]] Held* heldFor(const core::Block& block, UnitMemory& unit, std::int64_t& bytes);
-    /// Places of the unit whose gradient that op makes, and that have memory for one already or not.
-    [[nodiscard]] std::vector<std::size_t> gradientsMadeBy(core::OpId op, const UnitMemory& unit, bool already) const;
+    /// Places of the unit whose gradient that op makes.
+    [[nodiscard]] std::vector<std::size_t> gradientsMadeBy(core::OpId op, const UnitMemory& unit) const;
     [[nodiscard]] tl::unexpected<core::Error> refuseBlock(core::BlockId id, const std::string& why) const;
 
     // executor_compute.cpp
@@ -150,7 +150,8 @@ private:
     core::Result<TensorView> messageOperand(const core::Op& op, bool written);
 
     core::Result<void> launch(core::OpId id);
-    core::Result<void> checkWaits(core::OpId id) const;
+    /// Refuses an op before what it waits for; makes its stream wait for events of other streams.
+    core::Result<void> checkWaits(core::OpId id);
     core::Result<void> execute(const core::Op& op);
     [[nodiscard]] Communicator* communicatorOf(const core::Op& op) const;
     [[nodiscard]] CallLabel labelFor(const core::Op& op, const char* operation, std::int64_t bytes) const;
@@ -182,7 +183,7 @@ private:
     Held m_received;  ///< the other stage's gradients of tied parameters
     const BatchSource* m_batches = nullptr;
     std::vector<std::optional<Batch>> m_batch;  ///< by micro-batch
-    std::vector<bool> m_launched;               ///< by op of the class
+    std::vector<Event> m_done;                  ///< by op of the class: its end on its stream; none if not issued
     core::OpId m_running;
     core::BlockId m_workspace;  ///< allocated, not released
     Transfer m_transfer;

@@ -135,7 +135,7 @@ Result<void> Executor::allocateMoments(BlockId id) {
     return {};
 }
 
-std::vector<std::size_t> Executor::gradientsMadeBy(core::OpId id, const UnitMemory& unit, bool already) const {
+std::vector<std::size_t> Executor::gradientsMadeBy(core::OpId id, const UnitMemory& unit) const {
     std::vector<std::size_t> places;
     const core::Op& op = m_graph.ops[id.index()];
     if (!op.kernels.layer.valid()) return places;
@@ -149,7 +149,7 @@ std::vector<std::size_t> Executor::gradientsMadeBy(core::OpId id, const UnitMemo
             const core::ParameterId parameter = layer.parameters[tensor.slot];
             if (!m_hasParameter[parameter.index()]) continue;
             const UnitPlace where = m_placeOf[parameter.index()];
-            if (&m_units[where.unit] != &unit || (unit.gradients[where.place].data != nullptr) != already) continue;
+            if (&m_units[where.unit] != &unit) continue;
             if (std::find(places.begin(), places.end(), where.place) == places.end()) places.push_back(where.place);
         }
     return places;
@@ -158,7 +158,8 @@ std::vector<std::size_t> Executor::gradientsMadeBy(core::OpId id, const UnitMemo
 Result<void> Executor::allocateGradients(BlockId id, UnitMemory& unit) {
     const core::Block& block = m_graph.blocks[id.index()];
     std::vector<std::size_t> places;
-    if (block.firstUse.valid()) places = gradientsMadeBy(block.firstUse, unit, false);
+    if (block.firstUse.valid()) places = gradientsMadeBy(block.firstUse, unit);
+    std::erase_if(places, [&](std::size_t place) { return unit.gradients[place].data != nullptr; });
     const core::DType dtype = gradientType();
     std::int64_t bytes = 0;
     for (const std::size_t place : places) bytes += unit.layout.places[place].elements * core::sizeOf(dtype);
@@ -178,7 +179,8 @@ Result<void> Executor::allocateGradients(BlockId id, UnitMemory& unit) {
 Result<void> Executor::allocateRepeated(BlockId id, UnitMemory& unit) {
     const core::Block& block = m_graph.blocks[id.index()];
     if (unit.repeated.allocated()) return refuseBlock(id, "is allocated while the one before is still there");
-    const std::vector<std::size_t> places = gradientsMadeBy(block.firstUse, unit, true);
+    std::vector<std::size_t> places = gradientsMadeBy(block.firstUse, unit);
+    std::erase_if(places, [&](std::size_t place) { return !unit.gradients[place].filled; });
     const core::DType dtype = gradientType();
     std::int64_t bytes = 0;
     for (const std::size_t place : places) bytes += unit.layout.places[place].elements * core::sizeOf(dtype);

@@ -1,5 +1,7 @@
 // Point to point: activations and their gradients between stages, partial gradients of tied parameters.
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "runtime/executor/executor.h"
@@ -156,17 +158,12 @@ Result<void> Executor::addGradient(const core::Op& op) {
     if (!op.unit.valid() || m_units[op.unit.index()].unit == nullptr) return refuse("names no unit of this rank");
     UnitMemory& unit = m_units[op.unit.index()];
     if (!unit.repeated.allocated()) return refuse("finds no contribution");
-    std::int64_t bytes = 0;
-    for (const std::size_t place : gradientsMadeBy(m_running, unit, true)) {
-        if (unit.added[place].data == nullptr)
-            return refuse("finds contributions to other gradients than " +
-                          m_model.parameters[unit.layout.places[place].parameter.index()].name);
-        bytes += unit.layout.places[place].elements * core::sizeOf(gradientType());
-    }
-    if (bytes != unit.repeated.memory.bytes) return refuse("finds contributions of another op");
+    const std::vector<std::size_t> made = gradientsMadeBy(m_running, unit);
     for (std::size_t p = 0; p < unit.added.size(); ++p) {
         if (unit.added[p].data == nullptr) continue;
         const std::string& name = m_model.parameters[unit.layout.places[p].parameter.index()].name;
+        if (std::find(made.begin(), made.end(), p) == made.end())
+            return refuse("finds a contribution to " + name + " instead");
         if (!unit.added[p].filled) return refuse("comes before the contribution to the gradient of " + name);
         if (!unit.gradients[p].filled) return refuse("finds no gradient of " + name + " to add to");
     }

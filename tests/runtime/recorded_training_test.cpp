@@ -47,9 +47,10 @@ TEST(RecordedTraining, GradientsAreThoseOfPyTorchUnderEveryStrategy) {
 TEST(RecordedTraining, FiftyStepsOfEveryOptimizerFollowTheRecordedLosses) {
     const auto file = core::parseJson(readFile("vit/tiny_losses.json"), "tiny_losses.json");
     ASSERT_TRUE(file);
-    std::vector<Way> ways{{"single", single(8)}, {"fsdp on 2", fsdp(8, 2)}, {"naive on 2", naive(8, 2)}};
+    const std::vector<Way> ways{{"single", single(8)}, {"fsdp on 2", fsdp(8, 2)}, {"naive on 2", naive(8, 2)}};
     for (const auto& [name, entry] : file->find("train")->members) {
-        for (Way& way : ways) {
+        for (const Way& way : ways) {
+            if (way.name != "single" && name != "adamw_custom") continue;  // once is enough there
             SCOPED_TRACE(way.name + ", " + name);
             TrainConfig config = way.config;
             config.parameters = readParameters("vit/tiny_state.safetensors", modelFor(config));
