@@ -61,11 +61,11 @@ public:
     /// Nothing if the plan is refused.
     std::optional<Drawn> draw() {
         checkers::ToySizes sizes;
-        sizes.blocks = 1 + below(5);
+        sizes.model.blocks = 1 + below(5);
         constexpr const char* kKinds[] = {"mlp", "attn_mlp", "stage"};
-        sizes.blockKind = kKinds[below(3)];
-        sizes.tied = below(4) == 0;
-        const core::Plan plan = this->plan(sizes.blocks);
+        sizes.model.blockKind = kKinds[below(3)];
+        sizes.model.tied = below(4) == 0;
+        const core::Plan plan = this->plan(sizes.model.blocks);
         auto model = checkers::toyModel(sizes, plan.precision.compute());
         if (!model) return {};
         auto graph = core::buildStepGraph(*model, plan);
@@ -264,7 +264,7 @@ TEST(PlanProperties, NaiveStagesWaitForAllTheOthers) {
     for (const std::int64_t stages : {1, 2, 3, 4, 6}) {
         for (const std::int64_t microBatches : {1, 2, 5}) {
             checkers::ToySizes sizes;
-            sizes.blocks = 12;
+            sizes.model.blocks = 12;
             const auto model = checkers::toyModel(sizes);
             ASSERT_TRUE(model.has_value());
             core::Plan plan;
@@ -300,7 +300,7 @@ TEST(PlanProperties, CollectivesAreCountedInTheTimeline) {
     for (const std::int64_t blocks : {1, 3, 6}) {
         for (const std::int64_t ranks : {2, 4}) {
             checkers::ToySizes sizes;
-            sizes.blocks = blocks;
+            sizes.model.blocks = blocks;
             const auto model = checkers::toyModel(sizes);
             ASSERT_TRUE(model.has_value());
             core::Plan plan;
