@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include "cli/command/command.h"
-#include "cli/face/join_timelines.h"
 #include "cli/face/load.h"
 #include "cli/face/output.h"
 #include "cli/face/report.h"
+#include "cli/face/single_ranks.h"
 #include "cli/face/sweep.h"
 #include "cli/face/text_picture.h"
-#include "traces/formats/render.h"
 #include "traces/formats/sink.h"
 
 namespace shardscope::cli {
@@ -125,11 +124,12 @@ Result<void> runSweep(const Arguments& arguments, const Terminal&) {
     SHARDSCOPE_ASSIGN(const Sweep swept, sweep(loaded, arguments.over, strategies));
     for (const std::string& path : arguments.outputs) {
         SHARDSCOPE_ASSIGN(const OutputKind kind, outputKindOf(path));
+        if (kind != OutputKind::Csv) {
+            SHARDSCOPE_TRY(writePicture(path, kind, sweepSvg(swept)));
+            continue;
+        }
         formats::FileSink sink(path);
-        if (kind == OutputKind::Csv) sink.write(sweepCsv(swept));
-        if (kind == OutputKind::Svg) sink.write(sweepSvg(swept));
-        if (kind == OutputKind::Png) SHARDSCOPE_TRY(formats::renderPng(sweepSvg(swept), 2.0, sink));
-        if (kind == OutputKind::Pdf) SHARDSCOPE_TRY(formats::renderPdf(sweepSvg(swept), sink));
+        sink.write(sweepCsv(swept));
         SHARDSCOPE_TRY(sink.finish());
     }
     if (arguments.json) return print(core::writeJson(sweepDocument(swept)) + "\n");

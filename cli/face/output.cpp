@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
+#include <memory>
 
-#include "cli/face/join_timelines.h"
+#include "cli/face/single_ranks.h"
 #include "traces/formats/csv_writer.h"
 #include "traces/formats/kineto_writer.h"
 #include "traces/formats/picture.h"
 #include "traces/formats/render.h"
 #include "traces/formats/sink.h"
-#include "traces/formats/text.h"
 
 namespace shardscope::cli {
 namespace {
@@ -20,33 +19,47 @@ namespace {
 using core::ErrorCode;
 using core::fail;
 using core::Result;
-using timeline::Timeline;
 
-bool endsWith(const std::string& text, std::string_view end) {
-    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
+/// A plan's timeline with each rank on its own where they are few.
+class ShownPlans {
+public:
+    explicit ShownPlans(const Report& report) {
+        for (const PlanReport& plan : report.plans) m_single.push_back(rankByRank(plan.timeline));
+    }
+    [[nodiscard]] const timeline::Timeline& timelineOf(const Report& report, std::size_t plan) const {
+        return m_single[plan].of.empty() ? report.plans[plan].timeline : m_single[plan].timeline;
+    }
+    /// Row of the report's classes that a row shows.
+    [[nodiscard]] std::size_t classOf(std::size_t plan, std::size_t row) const {
+        return m_single[plan].of.empty() ? row : m_single[plan].of[row];
+    }
 
-/// All plans in one timeline, every rank's name saying its plan.
-Timeline joined(const Report& report) {
-    std::vector<JoinedPart> parts;
-    for (const PlanReport& plan : report.plans)
-        parts.push_back({&plan.timeline, report.plans.size() > 1 ? plan.name + " " : ""});
-    return joinTimelines(parts, kRanksShownSingly);
-}
+private:
+    std::vector<SingleRanks> m_single;
+};
 
-/// The spans of every plan, with the plan's name as the first column.
-void writeTable(const Report& report, formats::Sink& sink) {
-    std::vector<formats::NamedTimeline> plans;
-    for (const PlanReport& plan : report.plans) plans.push_back({plan.name, &plan.timeline});
-    formats::writeCsv(plans, sink);
-}
-
-/// Opens the file only once there is something to write.
-Result<void> toFile(const std::string& path, bool gzip, const std::function<Result<void>(formats::Sink&)>& write) {
-    std::unique_ptr<formats::Sink> sink = std::make_unique<formats::FileSink>(path);
-    if (gzip) sink = std::make_unique<formats::GzipSink>(std::move(sink));
-    SHARDSCOPE_TRY(write(*sink));
-    return sink->finish();
+formats::Picture pictureOf(const Report& report, const ShownPlans& shown, const std::string& language) {
+    formats::Picture picture;
+    picture.title = !report.title.empty() ? report.title : report.modelName;
+    picture.subtitle = fmt::format("{}, {}, {} {}s a step", report.modelName, report.cluster.name, report.globalBatch,
+                                   report.sampleWord);
+    picture.text = language == "ko" ? formats::koreanText() : formats::englishText();
+    for (std::size_t p = 0; p < report.plans.size(); ++p) {
+        const PlanReport& plan = report.plans[p];
+        formats::Panel panel;
+        panel.name = plan.name;
+        panel.timeline = &shown.timelineOf(report, p);
+        const ClassReport& tightest = plan.tightest();
+        for (std::uint32_t row = 0; row < panel.timeline->ranks.size(); ++row) {
+            const ClassReport& one = plan.classes[shown.classOf(p, row)];
+            panel.breakdown.push_back(one.times);
+            if (&one == &tightest && !panel.memory)
+                panel.memory = formats::PanelMemory{row, tightest.memory.reserve.usable.value, ""};
+        }
+        panel.captions.push_back(plan.what);
+        picture.panels.push_back(std::move(panel));
+    }
+    return picture;
 }
 
 }  // namespace
@@ -56,7 +69,8 @@ Result<OutputKind> outputKindOf(const std::string& path) {
         {".json.gz", OutputKind::TraceGzip}, {".json", OutputKind::Trace}, {".svg", OutputKind::Svg},
         {".png", OutputKind::Png},           {".pdf", OutputKind::Pdf},    {".csv", OutputKind::Csv}};
     for (const auto& [ending, kind] : endings)
-        if (endsWith(path, ending)) return kind;
+        if (path.size() >= ending.size() && path.compare(path.size() - ending.size(), ending.size(), ending) == 0)
+            return kind;
     return fail(ErrorCode::Usage, "this ending says nothing about the kind of file", "-o " + path,
                 "known are: .svg, .png, .pdf, .json, .json.gz, .csv");
 }
@@ -73,62 +87,33 @@ Result<void> checkOutputs(std::span<const std::string> paths) {
 }
 
 std::string pictureOf(const Report& report, const std::string& language) {
-    formats::Picture picture;
-    picture.title = !report.title.empty() ? report.title : report.modelName;
-    picture.subtitle = fmt::format("{}, {}, {} {}s a step", report.modelName, report.cluster.name, report.globalBatch,
-                                   report.sampleWord);
-    picture.text = language == "ko" ? formats::koreanText() : formats::englishText();
-    std::vector<SingleRanks> single(report.plans.size());
-    for (std::size_t p = 0; p < report.plans.size(); ++p) {
-        const PlanReport& plan = report.plans[p];
-        single[p] = rankByRank(plan.timeline);
-        const std::vector<std::uint32_t>& of = single[p].of;
-        formats::Panel panel;
-        panel.name = plan.name;
-        panel.timeline = of.empty() ? &plan.timeline : &single[p].timeline;
-        for (std::size_t row = 0; row < panel.timeline->ranks.size(); ++row)
-            panel.breakdown.push_back(plan.classes[of.empty() ? row : of[row]].times);
-        const ClassReport& tightest = plan.tightest();
-        const auto index = static_cast<std::uint32_t>(&tightest - plan.classes.data());
-        const auto shown =
-            of.empty() ? index : static_cast<std::uint32_t>(std::find(of.begin(), of.end(), index) - of.begin());
-        panel.memory = formats::PanelMemory{shown, tightest.memory.reserve.usable.value, ""};
-        panel.captions.push_back(plan.what);
-        picture.panels.push_back(std::move(panel));
-    }
-    return formats::svgOf(picture);
+    return formats::svgOf(pictureOf(report, ShownPlans(report), language));
 }
 
 Result<void> writeOutput(const Report& report, const std::string& path, const std::string& language) {
     SHARDSCOPE_ASSIGN(const OutputKind kind, outputKindOf(path));
-    switch (kind) {
-        case OutputKind::Trace:
-        case OutputKind::TraceGzip: {
-            const Timeline all = joined(report);
-            return toFile(path, kind == OutputKind::TraceGzip, [&](formats::Sink& sink) -> Result<void> {
-                formats::writeKineto(all, {}, sink);
-                return {};
-            });
-        }
-        case OutputKind::Svg:
-            return toFile(path, false, [&](formats::Sink& sink) -> Result<void> {
-                sink.write(pictureOf(report, language));
-                return {};
-            });
-        case OutputKind::Png:
-            return toFile(path, false, [&](formats::Sink& sink) {
-                return formats::renderPng(pictureOf(report, language), 2.0, sink);
-            });
-        case OutputKind::Pdf:
-            return toFile(path, false,
-                          [&](formats::Sink& sink) { return formats::renderPdf(pictureOf(report, language), sink); });
-        case OutputKind::Csv:
-            return toFile(path, false, [&](formats::Sink& sink) -> Result<void> {
-                writeTable(report, sink);
-                return {};
-            });
+    const ShownPlans shown(report);
+    std::vector<formats::NamedTimeline> plans;
+    for (std::size_t p = 0; p < report.plans.size(); ++p)
+        plans.push_back({report.plans[p].name, &shown.timelineOf(report, p)});
+    if (kind == OutputKind::Trace || kind == OutputKind::TraceGzip) {
+        std::unique_ptr<formats::Sink> sink = std::make_unique<formats::FileSink>(path);
+        if (kind == OutputKind::TraceGzip) sink = std::make_unique<formats::GzipSink>(std::move(sink));
+        formats::writeKineto(plans, {}, *sink);
+        return sink->finish();
     }
-    return {};
+    if (kind != OutputKind::Csv) return writePicture(path, kind, formats::svgOf(pictureOf(report, shown, language)));
+    formats::FileSink sink(path);
+    formats::writeCsv(plans, sink);
+    return sink.finish();
+}
+
+Result<void> writePicture(const std::string& path, OutputKind kind, const std::string& svg) {
+    formats::FileSink sink(path);
+    if (kind == OutputKind::Svg) sink.write(svg);
+    if (kind == OutputKind::Png) SHARDSCOPE_TRY(formats::renderPng(svg, 2.0, sink));
+    if (kind == OutputKind::Pdf) SHARDSCOPE_TRY(formats::renderPdf(svg, sink));
+    return sink.finish();
 }
 
 }  // namespace shardscope::cli

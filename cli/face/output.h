@@ -16,10 +16,13 @@ enum class OutputKind { Trace, TraceGzip, Svg, Png, Pdf, Csv };
 /// Whether every path has a known ending and a folder that exists, before anything is computed.
 [[nodiscard]] core::Result<void> checkOutputs(std::span<const std::string> paths);
 
-/// Writes one file, whole or not at all. A trace holds all plans of the report, one after another in process numbers.
-/// `language`: "en" or "ko". Errors: Io.
+/// Writes one file, whole or not at all, of the format that its ending names. `language` of pictures: "en" or "ko".
+/// Errors: an unknown ending (Usage), Io.
 [[nodiscard]] core::Result<void> writeOutput(const Report& report, const std::string& path,
                                              const std::string& language);
+
+/// A picture that is there as SVG, as .svg, .png or .pdf, whole or not at all.
+[[nodiscard]] core::Result<void> writePicture(const std::string& path, OutputKind kind, const std::string& svg);
 
 /// The picture of all plans as SVG.
 [[nodiscard]] std::string pictureOf(const Report& report, const std::string& language);

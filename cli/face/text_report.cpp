@@ -22,7 +22,7 @@ std::string percent(double share) {
 std::string rate(double perSecond) {
     if (perSecond >= 1e6) return fmt::format("{:.3g} M", perSecond / 1e6);
     if (perSecond >= 1000) return groupedDigits(static_cast<std::int64_t>(perSecond + 0.5));
-    return fmt::format("{:.{}f}", perSecond, perSecond >= 100 ? 0 : perSecond >= 10 ? 1 : 2);
+    return fmt::format("{:.3g}", perSecond);
 }
 
 /// Mean over all ranks, with its share of the step.

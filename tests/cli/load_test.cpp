@@ -152,7 +152,8 @@ TEST_F(Files, AnUnknownFamilyFallsBackToItsShapesOrOffersThat) {
 TEST_F(Files, OutputsHaveKnownEndingsAndFolders) {
     EXPECT_EQ(outputKindOf("a.json.gz").value(), OutputKind::TraceGzip);
     EXPECT_EQ(outputKindOf("a.json").value(), OutputKind::Trace);
-    EXPECT_EQ(outputKindOf("a.gif").error().code, ErrorCode::Usage);
+    const std::vector<std::string> unknown{"a.gif"};
+    EXPECT_EQ(checkOutputs(unknown).error().code, ErrorCode::Usage);
     const std::vector<std::string> nowhere{at("no/folder.svg")};
     EXPECT_EQ(checkOutputs(nowhere).error().code, ErrorCode::Io);
 }

@@ -1,10 +1,8 @@
 #pragma once
 
-// Several plans' timelines as one, for traces; and classes of identical ranks drawn rank by rank, for pictures.
+// Classes of identical ranks, rank by rank: what pictures and traces of few ranks show.
 
 #include <cstdint>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "traces/timeline/timeline.h"
@@ -13,15 +11,6 @@ namespace shardscope::cli {
 
 /// Up to this many ranks a picture shows each of them, identical or not.
 inline constexpr std::int64_t kRanksShownSingly = 8;
-
-struct JoinedPart {
-    const timeline::Timeline* timeline = nullptr;
-    std::string prefix;  ///< before the names of its ranks
-};
-
-/// The parts in one arranged timeline: the ranks of later parts get the numbers after those of earlier ones. A part of
-/// at most `singly` ranks gets a row for each of them ("rank 2"), with the same spans and counters.
-[[nodiscard]] timeline::Timeline joinTimelines(std::span<const JoinedPart> parts, std::int64_t singly);
 
 /// One timeline with a row for each rank; empty `of` says that nothing had to be changed.
 struct SingleRanks {
