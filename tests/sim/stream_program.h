@@ -94,7 +94,9 @@ inline core::Result<StreamProgram> replayGraph(const core::Document& program, co
         if (text(entry, 0) == "wait_stream") streamOf(text(entry, 2));
         if (text(entry, 0) == "fwd_end" || text(entry, 0) == "ag") units.insert(text(entry, 2));
     }
-    builder.beginClass({.name = "all ranks"});
+    core::RankClass all;
+    all.name = "all ranks";
+    builder.beginClass(all);
     const auto isLeaf = [&](const std::string& unit) {
         const auto next = units.upper_bound(unit + ".");
         return next == units.end() || !next->starts_with(unit + ".");
