@@ -239,7 +239,7 @@ private:
             const CollectiveNames names = collectiveNames(activity);
             name += names.kernel;
             if (names.reduces) name += ncclName(s.dtype[i]);
-            string(name + "(" + m_t->strings[s.unit[i]] + ")");
+            string(name + "(" + m_t->strings[s.unit[i] != 0 ? s.unit[i] : s.name[i]] + ")");
         } else if (isCopy) {
             add("\"Memcpy DtoD (Device -> Device)\"");
         } else {

@@ -8,8 +8,8 @@
 //   overlap another one without nesting goes to a thread of its own, because viewers drop it otherwise.
 // - Times are microseconds with three decimals, exactly the timeline's nanoseconds; `baseTimeNanoseconds` is 0.
 // - Collectives and point-to-point are kernels whose name begins with `ncclDevKernel_`, by which tools recognise
-//   communication; in place of NCCL's argument type they name the unit. The algorithm is left out: a timeline does not
-//   know it. A span covers its wait, as NCCL's kernels do; args "waiting (us)" tells the two apart.
+//   communication; in place of NCCL's argument type they name the unit (or the span). The algorithm is left out: a
+//   timeline does not know it. A span covers its wait, as NCCL's kernels do; args "waiting (us)" tells the two apart.
 // - Copies on other streams than compute are `gpu_memcpy` named "Memcpy DtoD (Device -> Device)"; everything else on a
 //   device is a kernel with its own name.
 // - Where `Spans::issued` is known, a `cudaLaunchKernel` of one nanosecond on the thread "host" stands at that instant,

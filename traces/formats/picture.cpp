@@ -193,10 +193,10 @@ private:
         // A percent is what a reader sees; below that, all ranks are one.
         std::string words = most - least < 1 ? fill(text.headline, percent(share(sum.compute, sum.step)))
                                              : fill(text.headlineRange, percent(least), percent(most));
-        if (const double moved = share(sum.transfer + sum.copy, sum.step); moved >= 0.5) {
+        if (const double moved = share(sum.transfer + sum.copy, sum.step); moved >= 1) {
             words += fill(text.transferShare, percent(moved));
         }
-        if (const double waited = share(sum.gpuWaits(), sum.step); waited >= 0.5)
+        if (const double waited = share(sum.gpuWaits(), sum.step); waited >= 1)
             words += fill(text.waitShare, percent(waited));
         return words;
     }
