@@ -2,8 +2,8 @@
 
 // The graph of one training step: what every class of ranks does, in which order its host enqueues it, what waits for
 // what and why, and which memory it holds meanwhile. It is built by core/graph/build.h, checked, and frozen: after that
-// nothing in it changes. It knows no duration; prices are a table beside it (sim/price), clocks are a run's (sim/engine).
-// The simulator prices it, the runtime executes it.
+// nothing in it changes. It knows no duration; prices are a table beside it (sim/price), clocks are a run's
+// (sim/engine). The simulator prices it, the runtime executes it.
 
 #include <cstdint>
 #include <span>
@@ -24,28 +24,38 @@ enum class OpKind : std::uint8_t {
     Compute,       ///< kernels [kernels.first, +count) of a layer's program, forward or backward by `phase`
     GatherCopyIn,  ///< own padded shard of a unit, cast to the gather dtype, into its slot of the gather buffer
     AllGather,     ///< gather buffer [rank][parameter] of a unit; bytes: the whole buffer (large side)
-    CopyOut,       ///< gather buffer -> unsharded parameters (world size 1: shard -> unsharded parameters, with the cast)
-    KeepSlice,     ///< unsharded parameters -> own 1/k slice of each, kept after forward (int reshard); bytes: the slice
-    ReduceCopyIn,  ///< unsharded gradients -> reduce-scatter input [rank][parameter], widened to the reduce dtype
-    PreDivide,     ///< reduce-scatter input divided by `factor` (fp16 reductions only)
-    ReduceScatter, ///< reduce-scatter input -> own share, summed (see `average`); bytes: the whole input (large side)
-    PostDivide,    ///< own share divided by `factor` (fp16 reductions only)
-    ReduceCopyOut, ///< own share -> sharded gradients: cast to the original dtype, set or added (no work if the dtypes agree);
-                   ///< with a shard group of one there is no collective and it reads the reduce-scatter input itself
-    AllReduce,     ///< reserved for policies with replicas
-    Send,          ///< point to point; bytes: the message; `peerClass` is the other end
-    Receive,       ///< its other side; the two share `match`
-    AddGradient,   ///< with `kernels`: the gradients that this range has just made of parameters of `unit` that had one already
-                   ///< (earlier micro-batch, tied weight), added to it; without: the other stage's partial gradients of the
-                   ///< weights that both stages' units hold, received in ParameterId order, added to the own ones
-    OptimizerStep, ///< update of all parameters of the class's rank from its (sharded) gradients
-    HostWork,      ///< time on the host stream only
+    CopyOut,    ///< gather buffer -> unsharded parameters (world size 1: shard -> unsharded parameters, with the cast)
+    KeepSlice,  ///< unsharded parameters -> own 1/k slice of each, kept after forward (int reshard); bytes: the slice
+    ReduceCopyIn,   ///< unsharded gradients -> reduce-scatter input [rank][parameter], widened to the reduce dtype
+    PreDivide,      ///< reduce-scatter input divided by `factor` (fp16 reductions only)
+    ReduceScatter,  ///< reduce-scatter input -> own share, summed (see `average`); bytes: the whole input (large side)
+    PostDivide,     ///< own share divided by `factor` (fp16 reductions only)
+    ReduceCopyOut,  ///< own share -> sharded gradients: cast to the original dtype, set or added (no work if the dtypes
+                    ///< agree); with a shard group of one there is no collective and it reads the reduce-scatter input
+                    ///< itself
+    AllReduce,    ///< reserved for policies with replicas
+    Send,         ///< point to point; bytes: the message; `peerClass` is the other end
+    Receive,      ///< its other side; the two share `match`
+    AddGradient,  ///< with `kernels`: the gradients that this range has just made of parameters of `unit` that had one
+                  ///< already (earlier micro-batch, tied weight), added to it; without: the other stage's partial
+                  ///< gradients of the weights that both stages' units hold, received in ParameterId order, added to
+                  ///< the own ones
+    OptimizerStep,  ///< update of all parameters of the class's rank from its (sharded) gradients
+    HostWork,       ///< time on the host stream only
 };
 
 enum class Phase : std::uint8_t { Forward, Loss, Backward, Reduction, Optimizer };
 
 /// Streams every class may use; a graph lists the ones in use by name, and a policy may add more ("all_gather#2").
-enum class StreamKind : std::uint8_t { Compute, AllGatherCopyIn, AllGather, ReduceScatter, AllReduce, PointToPoint, Host };
+enum class StreamKind : std::uint8_t {
+    Compute,
+    AllGatherCopyIn,
+    AllGather,
+    ReduceScatter,
+    AllReduce,
+    PointToPoint,
+    Host
+};
 [[nodiscard]] std::string_view nameOf(StreamKind kind);
 [[nodiscard]] std::string_view nameOf(OpKind kind);
 [[nodiscard]] std::string_view nameOf(Phase phase);
@@ -62,7 +72,7 @@ struct Group {
     std::int64_t stride = 1;  ///< distance between consecutive members in rank numbers
     /// Collectives of one communicator run one after another, in issue order. Equal numbers share the queue.
     std::uint32_t communicator = 0;
-    std::string name;         ///< "dp_shard", "dp_shard/2", "pp 0-1"
+    std::string name;  ///< "dp_shard", "dp_shard/2", "pp 0-1"
 };
 
 /// Ops [first, first + count) of `forward` or `backward` of the layer's program.
@@ -75,22 +85,23 @@ struct KernelRange {
 struct Op {
     OpKind kind = OpKind::Compute;
     Phase phase = Phase::Forward;
-    std::uint8_t stream = 0;       ///< StepGraph::streams
+    std::uint8_t stream = 0;  ///< StepGraph::streams
     std::uint16_t microBatch = 0;
     ClassId rankClass;
-    UnitId unit;                   ///< none where no unit is concerned
-    GroupId group;                 ///< collectives and point-to-point
-    std::uint32_t match = 0xffffffffu;  ///< ops of different classes with one number are one transfer (Send with Receive)
-    KernelRange kernels;           ///< Compute only
-    Bytes bytes;                   ///< payload, see OpKind
-    Bytes read, written;           ///< device-memory traffic of copies and of the optimizer
-    DType dtype = DType::F32;      ///< of the payload (of the destination for casts)
-    LayerId boundary;              ///< Send, Receive: the layer whose output (or input gradient) is the message
-    double factor = 1;             ///< PreDivide, PostDivide
-    bool average = false;          ///< ReduceScatter: divide the sum by the group's size
-    bool accumulate = false;       ///< ReduceCopyOut: add to the sharded gradients that are there
-    bool backgroundOfHost = false; ///< reserved
-    std::uint16_t launches = 1;    ///< kernels that the host launches for it (Compute: its kernel count)
+    UnitId unit;    ///< none where no unit is concerned
+    GroupId group;  ///< collectives and point-to-point
+    std::uint32_t match =
+        0xffffffffu;                ///< ops of different classes with one number are one transfer (Send with Receive)
+    KernelRange kernels;            ///< Compute only
+    Bytes bytes;                    ///< payload, see OpKind
+    Bytes read, written;            ///< device-memory traffic of copies and of the optimizer
+    DType dtype = DType::F32;       ///< of the payload (of the destination for casts)
+    LayerId boundary;               ///< Send, Receive: the layer whose output (or input gradient) is the message
+    double factor = 1;              ///< PreDivide, PostDivide
+    bool average = false;           ///< ReduceScatter: divide the sum by the group's size
+    bool accumulate = false;        ///< ReduceCopyOut: add to the sharded gradients that are there
+    bool backgroundOfHost = false;  ///< reserved
+    std::uint16_t launches = 1;     ///< kernels that the host launches for it (Compute: its kernel count)
 };
 
 /// Why an op waits for another.
@@ -128,14 +139,15 @@ inline constexpr std::size_t kMemoryCategories = 10;
 struct Block {
     MemoryCategory category = MemoryCategory::Activations;
     ClassId rankClass;
-    UnitId unit;        ///< none for activations
-    LayerId layer;      ///< activations
+    UnitId unit;    ///< none for activations
+    LayerId layer;  ///< activations
     std::uint16_t microBatch = 0;
-    Bytes bytes;        ///< largest over the class's ranks (they differ only in OptimizerState)
-    std::uint8_t pool = 0;  ///< the stream whose allocator pool it comes from
-    bool persistent = false;///< there before the step and after it: never allocated or released by an action
-    OpId firstUse, lastUse; ///< invalid lastUse: to the end of the step
-    /// Activations: StepGraph::blockStorages [storageBegin, +storageCount) says what lies in it. Other categories: none.
+    Bytes bytes;              ///< largest over the class's ranks (they differ only in OptimizerState)
+    std::uint8_t pool = 0;    ///< the stream whose allocator pool it comes from
+    bool persistent = false;  ///< there before the step and after it: never allocated or released by an action
+    OpId firstUse, lastUse;   ///< invalid lastUse: to the end of the step
+    /// Activations: StepGraph::blockStorages [storageBegin, +storageCount) says what lies in it. Other categories:
+    /// none.
     std::uint32_t storageBegin = 0, storageCount = 0;
 };
 
@@ -147,25 +159,25 @@ enum class HostActionKind : std::uint8_t {
 };
 
 enum class Mark : std::uint8_t {
-    MicroBegin,      ///< index: micro-batch
-    ForwardBegin,    ///< module
-    ForwardEnd,      ///< module
-    GatherIssued,    ///< unit; `why`
-    GatherWaited,    ///< unit: parameters become unsharded
-    GatherFreed,     ///< unit: reference to its gather buffer dropped
-    Resharded,       ///< unit: unsharded parameters freed
-    ReshardedPartly, ///< unit: reduced to 1/k
+    MicroBegin,       ///< index: micro-batch
+    ForwardBegin,     ///< module
+    ForwardEnd,       ///< module
+    GatherIssued,     ///< unit; `why`
+    GatherWaited,     ///< unit: parameters become unsharded
+    GatherFreed,      ///< unit: reference to its gather buffer dropped
+    Resharded,        ///< unit: unsharded parameters freed
+    ReshardedPartly,  ///< unit: reduced to 1/k
     LossBackward,
-    PreBackward,     ///< unit
-    BackwardBegin,   ///< module
-    BackwardEnd,     ///< module
-    PostBackward,    ///< unit; `final` true if in the end-of-backward callback
-    ReduceCopyIn,    ///< unit
-    Divided,         ///< unit (explicit scaling)
-    ReduceIssued,    ///< unit
-    ReduceFreed,     ///< unit: compute waits for its reduce-scatter, the input buffer is dropped
-    GradientSet,     ///< unit: sharded gradient assigned
-    GradientAdded,   ///< unit: sharded gradient added to
+    PreBackward,            ///< unit
+    BackwardBegin,          ///< module
+    BackwardEnd,            ///< module
+    PostBackward,           ///< unit; `final` true if in the end-of-backward callback
+    ReduceCopyIn,           ///< unit
+    Divided,                ///< unit (explicit scaling)
+    ReduceIssued,           ///< unit
+    ReduceFreed,            ///< unit: compute waits for its reduce-scatter, the input buffer is dropped
+    GradientSet,            ///< unit: sharded gradient assigned
+    GradientAdded,          ///< unit: sharded gradient added to
     UnusedPrefetchDropped,  ///< unit
     FinalBegin,
     FinalEnd,
@@ -194,16 +206,16 @@ struct Unit {
     std::vector<ModuleId> modules;        ///< what was wrapped
     std::vector<ParameterId> parameters;  ///< in buffer order (post-order, framework semantics 1.1)
     bool isRoot = false;
-    Reshard reshard;                      ///< resolved: never Unset
-    std::int64_t elements = 0;            ///< unpadded, whole
-    std::int64_t paddedElements = 0;      ///< whole, every parameter padded for the shard group (P-hat)
+    Reshard reshard;                  ///< resolved: never Unset
+    std::int64_t elements = 0;        ///< unpadded, whole
+    std::int64_t paddedElements = 0;  ///< whole, every parameter padded for the shard group (P-hat)
 };
 
 /// Ranks with the same program: one per stage.
 struct RankClass {
-    std::string name;           ///< "all ranks", "stage 2"
-    std::int64_t stage = 0;     ///< coordinate in pp
-    std::int64_t multiplicity = 1;  ///< ranks in it (dp_replicate x dp_shard)
+    std::string name;                              ///< "all ranks", "stage 2"
+    std::int64_t stage = 0;                        ///< coordinate in pp
+    std::int64_t multiplicity = 1;                 ///< ranks in it (dp_replicate x dp_shard)
     std::uint32_t opBegin = 0, opEnd = 0;          ///< its ops, in issue order
     std::uint32_t actionBegin = 0, actionEnd = 0;  ///< its host actions
     LayerId layerBegin, layerEnd;                  ///< layers of the stage, half open
@@ -216,10 +228,10 @@ struct StepGraph {
     std::vector<Group> groups;
     std::vector<Unit> units;
     std::vector<RankClass> classes;
-    std::vector<Op> ops;                    ///< class by class, in issue order
-    std::vector<std::uint32_t> edgeBegin;   ///< ops.size() + 1 offsets into `edges`: what an op waits for
+    std::vector<Op> ops;                   ///< class by class, in issue order
+    std::vector<std::uint32_t> edgeBegin;  ///< ops.size() + 1 offsets into `edges`: what an op waits for
     std::vector<Edge> edges;
-    std::vector<HostAction> actions;        ///< class by class, in host order
+    std::vector<HostAction> actions;  ///< class by class, in host order
     std::vector<Block> blocks;
     std::vector<StorageRef> blockStorages;  ///< what the blocks of activations hold, block by block
     std::uint64_t hash = 0;                 ///< of everything above; ranks compare it before their first collective

@@ -16,22 +16,22 @@
 
 namespace shardscope::core {
 
-/// A node of the module tree. Children are in call order, which is also PyTorch's registration order in every family here
-/// unless `registration` differs; parameter order inside a unit is post-order over *registration* order, children before a
-/// module's own direct parameters (framework semantics 1.1).
+/// A node of the module tree. Children are in call order, which is also PyTorch's registration order in every family
+/// here unless `registration` differs; parameter order inside a unit is post-order over *registration* order, children
+/// before a module's own direct parameters (framework semantics 1.1).
 struct Module {
     std::string name;  ///< full dotted name; the root's is empty
     std::string type;  ///< PyTorch's class name
     ModuleId parent;
-    std::vector<ModuleId> children;        ///< in registration order
-    std::vector<ParameterId> parameters;   ///< direct ones, in registration order
+    std::vector<ModuleId> children;       ///< in registration order
+    std::vector<ParameterId> parameters;  ///< direct ones, in registration order
 };
 
 struct Parameter {
     std::string name;  ///< "encoder.layers.encoder_layer_0.mlp.0.weight"
     Shape shape;
-    ModuleId module;   ///< the module that first registered it; a tied parameter appears in several modules' lists
-    bool tied = false; ///< used by more than one module; counted once in every total
+    ModuleId module;    ///< the module that first registered it; a tied parameter appears in several modules' lists
+    bool tied = false;  ///< used by more than one module; counted once in every total
 };
 
 enum class LayerKind : std::uint8_t { Embedding, Block, Norm, Head, Loss };
@@ -39,7 +39,8 @@ enum class LayerKind : std::uint8_t { Embedding, Block, Norm, Head, Loss };
 struct Layer {
     std::string name;  ///< module name ("transformer.h.3"), "loss" for the loss
     LayerKind kind = LayerKind::Block;
-    ModuleId module;   ///< root of the layer's modules; the model's root module if the kernels belong to it; none for the loss
+    ModuleId module;  ///< root of the layer's modules; the model's root module if the kernels belong to it; none for
+                      ///< the loss
     ProgramId program;
     std::vector<ParameterId> parameters;  ///< by the program's parameter slot
     std::vector<ModuleId> modules;        ///< by Kernel::module: the model's module for each of Program::modules
@@ -56,16 +57,17 @@ struct Workload {
 };
 
 struct Model {
-    std::string name;    ///< "vit_b_16", or the file's name
-    std::string family;  ///< "vit", "llama", "gpt2", "module tree", "safetensors"
-    Workload workload;   ///< what the programs were made for
-    std::vector<Module> modules;      ///< [0] is the root
+    std::string name;             ///< "vit_b_16", or the file's name
+    std::string family;           ///< "vit", "llama", "gpt2", "module tree", "safetensors"
+    Workload workload;            ///< what the programs were made for
+    std::vector<Module> modules;  ///< [0] is the root
     std::vector<Parameter> parameters;
     std::vector<Program> programs;
-    std::vector<Layer> layers;        ///< in order of execution, the loss last
-    std::string sampleWord = "sample";///< "image", "sequence"
-    std::int64_t tokensPerSample = 0; ///< sequence length for language models, 0 otherwise
-    std::vector<std::string> caveats; ///< said with every answer ("no attention: only the shapes of the weights are known")
+    std::vector<Layer> layers;          ///< in order of execution, the loss last
+    std::string sampleWord = "sample";  ///< "image", "sequence"
+    std::int64_t tokensPerSample = 0;   ///< sequence length for language models, 0 otherwise
+    std::vector<std::string>
+        caveats;  ///< said with every answer ("no attention: only the shapes of the weights are known")
 
     [[nodiscard]] const Program& programOf(const Layer& layer) const { return programs[layer.program.index()]; }
 };

@@ -25,12 +25,13 @@ struct DecoderSpec {
     std::string name = "llama";
     std::string modelType = "llama";  ///< llama, mistral, qwen2, qwen3, gpt2
     std::int64_t vocab = 0, hidden = 0, intermediate = 0, layers = 0, heads = 0, kvHeads = 0, headDim = 0;
-    std::int64_t positions = 0;  ///< GPT-2's n_positions; the default sequence length elsewhere (max_position_embeddings)
+    std::int64_t positions =
+        0;  ///< GPT-2's n_positions; the default sequence length elsewhere (max_position_embeddings)
     bool tiedEmbeddings = false;
-    bool attentionBias = false;      ///< on q, k, v and o
-    bool qkvBias = false;            ///< on q, k, v only (qwen2)
+    bool attentionBias = false;  ///< on q, k, v and o
+    bool qkvBias = false;        ///< on q, k, v only (qwen2)
     bool mlpBias = false;
-    bool qkNorm = false;             ///< qwen3
+    bool qkNorm = false;  ///< qwen3
     double normEpsilon = 1e-6;
     std::int64_t slidingWindow = 0;  ///< tokens that a query looks back on; 0: all of them
     friend bool operator==(const DecoderSpec&, const DecoderSpec&) = default;
@@ -52,15 +53,16 @@ struct ShapesSpec {
     friend bool operator==(const ShapesSpec&, const ShapesSpec&) = default;
 };
 
-/// A tree of modules written by hand; every module is one of the kinds of docs/scenario.md. The model is read as a stack: the
-/// root's children run in order, each is a layer.
+/// A tree of modules written by hand; every module is one of the kinds of docs/scenario.md. The model is read as a
+/// stack: the root's children run in order, each is a layer.
 struct ModuleTreeSpec {
     struct Node {
-        std::string kind;   ///< linear, embedding, layer_norm, rms_norm, attention, gelu, residual, scale, position, sequence
-        std::string name;   ///< relative to its parent
+        std::string
+            kind;  ///< linear, embedding, layer_norm, rms_norm, attention, gelu, residual, scale, position, sequence
+        std::string name;                                       ///< relative to its parent
         std::vector<std::pair<std::string, Shape>> parameters;  ///< in registration order
         std::vector<std::pair<std::string, double>> numbers;    ///< heads, eps, ...
-        std::string tiedTo; ///< full name of another module whose weight this one uses; usually empty
+        std::string tiedTo;          ///< full name of another module whose weight this one uses; usually empty
         std::vector<Node> children;  ///< in call order
         friend bool operator==(const Node&, const Node&) = default;
     };

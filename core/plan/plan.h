@@ -37,24 +37,26 @@ struct UnitWrap {
     std::int64_t blocksPerUnit = 1;  ///< Kind::Blocks: consecutive blocks that form one unit
     /// Kind::List: units in call order (inner ones first); each is one or more full module names.
     std::vector<std::vector<std::string>> units;
-    bool root = true;                ///< the root is wrapped too
+    bool root = true;  ///< the root is wrapped too
     friend bool operator==(const UnitWrap&, const UnitWrap&) = default;
 };
 
 struct FsdpKnobs {
     UnitWrap wrap;
-    Reshard reshardAfterForward;                              ///< of the units that are not the root
-    Reshard rootReshardAfterForward;                          ///< Unset: not given
-    std::vector<std::pair<std::string, Reshard>> reshardOf;   ///< per unit name ("blocks.3", "norm+head"), overrides the above
-    bool keepLastUnit = false;   ///< torchtitan's rule: the last unit to run forward is not resharded
-    std::int64_t forwardPrefetch = 0, backwardPrefetch = 0, rootPrefetch = 0;  ///< depth of the explicit lists; 0: implicit
+    Reshard reshardAfterForward;      ///< of the units that are not the root
+    Reshard rootReshardAfterForward;  ///< Unset: not given
+    std::vector<std::pair<std::string, Reshard>>
+        reshardOf;              ///< per unit name ("blocks.3", "norm+head"), overrides the above
+    bool keepLastUnit = false;  ///< torchtitan's rule: the last unit to run forward is not resharded
+    std::int64_t forwardPrefetch = 0, backwardPrefetch = 0,
+                 rootPrefetch = 0;  ///< depth of the explicit lists; 0: implicit
     friend bool operator==(const FsdpKnobs&, const FsdpKnobs&) = default;
 };
 
 struct Precision {
-    DType original = DType::F32;            ///< dtype of sharded parameters, sharded gradients and optimizer state
-    std::optional<DType> param;             ///< MixedPrecisionPolicy.param_dtype; unset: the original
-    std::optional<DType> reduce;            ///< reduce_dtype; unset: the original (PyTorch 2.15, semantics 1.10)
+    DType original = DType::F32;  ///< dtype of sharded parameters, sharded gradients and optimizer state
+    std::optional<DType> param;   ///< MixedPrecisionPolicy.param_dtype; unset: the original
+    std::optional<DType> reduce;  ///< reduce_dtype; unset: the original (PyTorch 2.15, semantics 1.10)
     [[nodiscard]] DType compute() const { return param.value_or(original); }
     [[nodiscard]] DType reduction() const { return reduce.value_or(original); }
     friend bool operator==(const Precision&, const Precision&) = default;
@@ -77,8 +79,8 @@ struct Plan {
     StageSplit split = StageSplit::ByLayers;
     /// Kind ByTime: a weight per layer (forward + backward time), given by whoever has prices; empty elsewhere.
     std::vector<double> layerWeights;
-    std::int64_t microBatches = 1;   ///< per rank and step; gradients accumulate over them
-    bool firstStep = false;          ///< true: the optimizer's state does not exist before the step
+    std::int64_t microBatches = 1;  ///< per rank and step; gradients accumulate over them
+    bool firstStep = false;         ///< true: the optimizer's state does not exist before the step
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 

@@ -49,7 +49,7 @@ public:
 
     /// All instants of one rank of a finished run, by position in the class.
     [[nodiscard]] OpInstants replay(const ClockRun& run, const Prices& prices, const Clocks& clocks,
-                                 std::int64_t rank) const;
+                                    std::int64_t rank) const;
 
 private:
     StaticOrder m_order;

@@ -2,7 +2,9 @@
 # Each header compiles alone. Usage: check_headers.sh [ROOT] [COMPILER]
 set -u
 root=${1:-$(dirname "$0")/../..}
-compiler=${2:-g++}
+export compiler=${2:-g++}
 cd "$root" || exit 2
-find core traces sim runtime cli gui -name '*.h' 2>/dev/null | sort |
-  xargs -P "$(nproc)" -I{} sh -c "$compiler -std=c++20 -fsyntax-only -x c++ -Wall -Wextra -Wno-pragma-once-outside-header -I. '{}' || { echo '{} does not compile alone'; exit 255; }" 2> >(grep -v 'pragma once in main file' >&2)
+# shellcheck disable=SC2016
+find core traces sim runtime cli gui -name '*.h' 2>/dev/null | sort | xargs -P "$(nproc)" -I{} sh -c \
+  '"$compiler" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -I. -include "{}" -x c++ /dev/null ||
+   { echo "{} does not compile alone"; exit 255; }'
