@@ -17,15 +17,16 @@ std::int64_t lengthOf(const std::vector<Interval>& intervals) {
 // Union of two lists of disjoint intervals in order.
 template <class Interval>
 void unite(const std::vector<Interval>& a, const std::vector<Interval>& b, std::vector<Interval>& result) {
-    result.clear();
-    std::size_t i = 0, j = 0;
+    result.resize(a.size() + b.size());
+    std::size_t i = 0, j = 0, n = 0;
     while (i < a.size() || j < b.size()) {
         const Interval& next = j == b.size() || (i < a.size() && a[i].begin <= b[j].begin) ? a[i++] : b[j++];
-        if (!result.empty() && next.begin <= result.back().end)
-            result.back().end = std::max(result.back().end, next.end);
+        if (n > 0 && next.begin <= result[n - 1].end)
+            result[n - 1].end = std::max(result[n - 1].end, next.end);
         else
-            result.push_back(next);
+            result[n++] = next;
     }
+    result.resize(n);
 }
 
 }  // namespace
@@ -121,6 +122,10 @@ void RankReplay::mergeCopies(const Window& window, timeline::Breakdown& sum) {
             if (begin < end) m_lane.push_back({begin, end});
         }
         if (m_lane.empty()) continue;
+        if (m_copies.empty()) {
+            m_copies.swap(m_lane);
+            continue;
+        }
         unite(m_copies, m_lane, m_merged);
         m_copies.swap(m_merged);
     }

@@ -28,7 +28,7 @@ public:
 
 private:
     struct Busy {
-        std::int64_t begin, end;
+        std::int64_t begin = 0, end = 0;
     };
     // A stretch of the step: the gaps [firstGap, lastGap] (gap g lies before transfer g) and the transfers between
     // them.

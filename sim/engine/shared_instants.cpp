@@ -47,6 +47,10 @@ public:
     SharedInstants go() {
         m_result.start.resize(m_order.steps.size());
         m_result.end.resize(m_order.steps.size());
+        if (m_offset.earliest == m_offset.latest && !m_speedsVary) {
+            allAgree();
+            return std::move(m_result);
+        }
         for (std::uint32_t s = 0; s < m_order.steps.size(); ++s) {
             const StaticOrder::Step& step = m_order.steps[s];
             const std::int64_t lower = gather(step);
@@ -62,6 +66,31 @@ public:
     }
 
 private:
+    // No rank differs from another: one number an op.
+    void allAgree() {
+        std::int64_t* const end = m_result.end.data();
+        Progress& transfers = m_result.progress;
+        std::size_t cursor = 0;
+        for (std::uint32_t s = 0; s < m_order.steps.size(); ++s) {
+            const StaticOrder::Step& step = m_order.steps[s];
+            std::int64_t start = m_offset.earliest + m_prices.release[step.op];
+            for (const std::uint32_t w : m_order.waitsOf(step)) start = std::max(start, end[w]);
+            m_result.start[s] = start;
+            const std::int64_t duration = m_prices.duration[step.op];
+            if (step.role == OpRole::Compute) {
+                transfers.seek(cursor, start);
+                end[s] = transfers.finish(start, workAt(duration, m_ppm), cursor);
+            } else if (step.role == OpRole::Transfer) {
+                start = std::max(start, m_lastTransfer);
+                end[s] = m_lastTransfer = start + duration;
+                transfers.add(start, m_lastTransfer);
+            } else {
+                end[s] = start + duration;
+            }
+            m_result.finish = std::max(m_result.finish, end[s]);
+        }
+    }
+
     // Collects in m_sources what can hold a rank beyond the returned bound, which holds all of them.
     std::int64_t gather(const StaticOrder::Step& step) {
         const std::int64_t issued = m_prices.release[step.op];

@@ -50,6 +50,47 @@ core::Result<void> check(const StepGraph& graph) {
     return {};
 }
 
+// What is known to have ended when an op ends: by stream, the latest such op plus one (0: none). A wait is superfluous
+// where another one of the same op already implies it.
+class Ended {
+public:
+    explicit Ended(const StepGraph& graph) : m_graph(graph), m_streams(graph.streams.size()) {
+        if (m_streams <= kMostStreams) m_latest.resize(m_streams * graph.ops.size());
+    }
+
+    void reduce(std::vector<std::uint32_t>& waits) {
+        if (m_latest.empty() || waits.size() < 2) return;
+        m_all = waits;
+        waits.clear();
+        for (const std::uint32_t wait : m_all) {
+            const std::size_t stream = m_graph.ops[wait].stream;
+            const bool implied = std::any_of(m_all.begin(), m_all.end(), [&](std::uint32_t other) {
+                return other != wait && m_latest[other * m_streams + stream] > wait;
+            });
+            if (!implied) waits.push_back(wait);
+        }
+    }
+
+    /// `before`: the transfer ahead in the communicator's queue, or kNoOp.
+    void add(std::uint32_t op, std::span<const std::uint32_t> waits, std::uint32_t before) {
+        if (m_latest.empty()) return;
+        std::uint32_t* own = &m_latest[op * m_streams];
+        const auto include = [&](std::uint32_t from) {
+            for (std::size_t s = 0; s < m_streams; ++s) own[s] = std::max(own[s], m_latest[from * m_streams + s]);
+        };
+        for (const std::uint32_t from : waits) include(from);
+        if (before != kNoOp) include(before);
+        own[m_graph.ops[op].stream] = std::max(own[m_graph.ops[op].stream], op + 1);
+    }
+
+private:
+    static constexpr std::size_t kMostStreams = 16;  // beyond, the table costs more than the waits that it saves
+    const StepGraph& m_graph;
+    std::size_t m_streams;
+    std::vector<std::uint32_t> m_latest;  // by op and stream
+    std::vector<std::uint32_t> m_all;
+};
+
 void reverse(Wiring& wiring, std::size_t ops) {
     wiring.nextBegin.assign(ops + 1, 0);
     for (const std::uint32_t from : wiring.waits) ++wiring.nextBegin[from + 1];
@@ -82,7 +123,9 @@ core::Result<Wiring> wire(const StepGraph& graph) {
     };
     std::vector<std::uint32_t> lastOfStream, lastOfQueue;
     std::vector<std::uint32_t> latest(graph.streams.size(), kNoOp);  // by stream, of one op's sources
-    std::vector<std::uint8_t> touched;                               // streams that have such a source
+    std::vector<std::uint32_t> waits;
+    Ended ended(graph);
+    std::vector<std::uint8_t> touched;  // streams that have such a source
     for (const core::RankClass& rankClass : graph.classes) {
         lastOfStream.assign(graph.streams.size(), kNoOp);
         lastOfQueue.assign(communicators.size(), kNoOp);
@@ -99,15 +142,22 @@ core::Result<Wiring> wire(const StepGraph& graph) {
             if (lastOfStream[op.stream] != kNoOp) add(lastOfStream[op.stream]);
             for (const core::Edge& edge : graph.waitsOf(core::OpId(i)))
                 if (edge.reason != core::EdgeReason::Communicator) add(edge.from.value);
+            waits.clear();
             for (const std::uint8_t stream : touched) {
-                wiring.waits.push_back(latest[stream]);
+                waits.push_back(latest[stream]);
                 latest[stream] = kNoOp;
             }
             touched.clear();
+            ended.reduce(waits);
+            wiring.waits.insert(wiring.waits.end(), waits.begin(), waits.end());
             lastOfStream[op.stream] = i;
-            if (wiring.role[i] != OpRole::Transfer) continue;
+            if (wiring.role[i] != OpRole::Transfer) {
+                ended.add(i, waits, kNoOp);
+                continue;
+            }
             std::uint32_t& last = lastOfQueue[static_cast<std::size_t>(queueOf(op))];
             wiring.queueBefore[i] = last;
+            ended.add(i, waits, last);
             if (last != kNoOp) wiring.queueAfter[last] = i;
             last = i;
         }
