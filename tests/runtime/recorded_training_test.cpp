@@ -75,6 +75,33 @@ TEST(RecordedTraining, FiftyStepsOfEveryOptimizerFollowTheRecordedLosses) {
     }
 }
 
+// Every operation rounds its result to the low dtype, as PyTorch's kernels do; the sums inside are wider.
+TEST(RecordedTraining, LowPrecisionFollowsTheRecordedFullyShard) {
+    const auto file = core::parseJson(readFile("vit/tiny_fsdp_losses.json"), "tiny_fsdp_losses.json");
+    ASSERT_TRUE(file);
+    struct Row {
+        const char* name;
+        core::DType param, reduce;
+        double tolerance;
+    };
+    for (const Row& row : {Row{"fp32_adamw", core::DType::F32, core::DType::F32, 1e-4},
+                           Row{"bf16_reduce_fp32_loss_bf16_adamw", core::DType::BF16, core::DType::F32, 4e-2},
+                           Row{"fp16_reduce_fp16_loss_fp16_adamw", core::DType::F16, core::DType::F16, 1e-2}}) {
+        SCOPED_TRACE(row.name);
+        TrainConfig config = fsdp(8, 2);
+        config.parameters = readParameters("vit/tiny_state.safetensors", modelFor(config));
+        config.samples = recordedBatch();
+        config.steps = 20;
+        config.plan.precision.param = row.param;
+        config.plan.precision.reduce = row.reduce;
+        const TrainReport report = train(config);
+        const auto& losses = file->find(row.name)->items;
+        ASSERT_EQ(report.losses.size(), losses.size());
+        for (std::size_t t = 0; t < losses.size(); ++t)
+            EXPECT_NEAR(report.losses[t], losses[t].number(), row.tolerance) << t;
+    }
+}
+
 // The rest of the checks would pass if nothing were learned.
 TEST(RecordedTraining, TheModelLearnsGreyShapes) {
     TrainConfig config = fsdp(32, 2);
