@@ -113,6 +113,8 @@ Result<void> applyOverride(Scenario& scenario, const std::string& assignment) {
     if (equals == std::string::npos || equals == 0)
         return fail(ErrorCode::Usage, "expected section.key=value", option,
                     "for example --set parallelism.data_parallel_shard_degree=8");
+    if (!parseToml("value = " + writeTomlValue(Document::of(assignment)), option))
+        return fail(ErrorCode::Usage, "this is no UTF-8 text", "--set");
     const auto trimmed = [](std::string_view text) {
         const std::size_t first = text.find_first_not_of(" \t");
         if (first == std::string_view::npos) return std::string();

@@ -156,8 +156,9 @@ TEST(Scenario, PartsOfTheHardwareCanBeSet) {
 
 TEST(Scenario, RefusesOverridesThatSayNothing) {
     Scenario scenario;
-    for (const std::string bad : {"", "=", "=3", "training.seq_len", "training.seq_len=", "training.seq_len=a=b",
-                                  "seq_len=4", "training.seqlen=4", "training.seq_len=1\nx = 2"})
+    for (const std::string bad :
+         {"", "=", "=3", "training.seq_len", "training.seq_len=", "training.seq_len=a=b", "seq_len=4",
+          "training.seqlen=4", "training.seq_len=1\nx = 2", "title=\xff", "cluster.gpu.\xdd=1"})
         EXPECT_FALSE(applyOverride(scenario, bad)) << bad;
     const auto unknown = applyOverride(scenario, "training.seqlen=4");
     EXPECT_EQ(unknown.error().hint, "did you mean training.seq_len?");
