@@ -181,7 +181,7 @@ TEST(Kineto, NamesOfAnyBytesStayJson) {
     timeline::HandMade t;
     t.rank("compute", 0);
     t.made.title = "quote \" backslash \\ line\nbreak";
-    const std::string bytes("\"\\\x01\x1f\x7f\xff\xc0\xaf\xed\xa0\x80 \xea\xb0\x80 \xf0\x9f\x98\x80", 23);
+    const std::string bytes = "\"\\\x01\x1f\x7f\xff\xc0\xaf\xed\xa0\x80 \xea\xb0\x80 \xf0\x9f\x98\x80";
     t.span("compute", Activity::Kernels, 0, 10, bytes);
     const json trace = json::parse(textOf(t.finish()));
     EXPECT_EQ(trace.at("traceName"), "quote \" backslash \\ line\nbreak");
