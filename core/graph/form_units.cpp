@@ -12,7 +12,7 @@ namespace shardscope::core {
 
 namespace {
 
-constexpr const char* kWhere = "[parallelism] units";
+constexpr const char* kWhere = "[parallelism] fsdp_wrap";
 
 // Which layers run a module's subtree forward, as a half-open range; empty for a module that no layer runs.
 struct LayerRange {
@@ -58,12 +58,6 @@ std::vector<bool> parametersOfStage(const Model& model, const Stage& stage) {
     return here;
 }
 
-bool isAncestor(const Model& model, ModuleId ancestor, ModuleId module) {
-    for (ModuleId m = module; m.valid(); m = model.modules[m.index()].parent)
-        if (m == ancestor) return true;
-    return false;
-}
-
 std::string nameOfUnit(const Model& model, const std::vector<ModuleId>& modules, UnitWrap::Kind kind) {
     const std::string& first = model.modules[modules.front().index()].name;
     if (modules.size() == 1) return first;
@@ -85,7 +79,7 @@ Result<std::vector<std::vector<ModuleId>>> wrappedModules(const Model& model, co
     if (wrap.kind == UnitWrap::Kind::Blocks) {
         if (wrap.blocksPerUnit < 1)
             return fail(ErrorCode::Input, fmt::format("{} blocks a unit, expected at least 1", wrap.blocksPerUnit),
-                        kWhere);
+                        "[parallelism] fsdp_blocks_per_unit");
         std::int64_t inUnit = wrap.blocksPerUnit;
         // Consecutive blocks of the stage: a unit does not reach into the next one.
         for (std::size_t l = stage.begin.index(); l < stage.end.index(); ++l) {
@@ -112,7 +106,7 @@ Result<std::vector<std::vector<ModuleId>>> wrappedModules(const Model& model, co
                 for (std::size_t m = 1; m < model.modules.size(); ++m) known.push_back(model.modules[m].name);
                 const std::string near = nearest(name, known);
                 return fail(ErrorCode::Input, fmt::format("no module '{}' in {}", name, model.name), kWhere,
-                            near.empty() ? "full module names are expected; the root is wrapped by the key of its own"
+                            near.empty() ? "full module names are expected; fsdp_wrap_root wraps the root"
                                          : fmt::format("the nearest name is '{}'", near));
             }
             if (model.modules[found.index()].type == "ModuleList")
@@ -152,7 +146,6 @@ public:
         for (ModuleId module : unit.modules) m_wrapped[module.index()] = true;
         return {};
     }
-    [[nodiscard]] bool wrapped(ModuleId module) const { return m_wrapped[module.index()]; }
     std::vector<std::string> names;
 
 private:
@@ -189,18 +182,20 @@ void countElements(const Model& model, Unit& unit, std::int64_t ranks) {
 }
 
 Result<void> checkNesting(const Model& model, const std::vector<std::vector<ModuleId>>& wrapped) {
-    for (std::size_t i = 0; i < wrapped.size(); ++i)
-        for (std::size_t a = 0; a < wrapped[i].size(); ++a) {
-            for (std::size_t b = 0; b < wrapped[i].size(); ++b)
-                if (a != b && isAncestor(model, wrapped[i][a], wrapped[i][b]))
-                    return fail(
-                        ErrorCode::Input,
-                        fmt::format("'{}' lies inside '{}' of the same unit", model.modules[wrapped[i][b].index()].name,
-                                    model.modules[wrapped[i][a].index()].name),
-                        kWhere);
-        }
-    // Wrapping goes from the inside out. A flag per module makes this linear in the number of units.
-    std::vector<bool> taken(model.modules.size(), false), contains(model.modules.size(), false);
+    // Marks by module keep both checks linear in the number of modules.
+    std::vector<std::size_t> unitOf(model.modules.size(), wrapped.size());
+    for (std::size_t u = 0; u < wrapped.size(); ++u) {
+        for (ModuleId module : wrapped[u]) unitOf[module.index()] = u;
+        for (ModuleId module : wrapped[u])
+            for (ModuleId m = model.modules[module.index()].parent; m.valid(); m = model.modules[m.index()].parent)
+                if (unitOf[m.index()] == u)
+                    return fail(ErrorCode::Input,
+                                fmt::format("'{}' lies inside '{}' of the same unit",
+                                            model.modules[module.index()].name, model.modules[m.index()].name),
+                                kWhere);
+    }
+    // Wrapping goes from the inside out.
+    std::vector<bool> taken(model.modules.size(), false);
     for (const auto& unit : wrapped)
         for (ModuleId module : unit) {
             const std::string& name = model.modules[module.index()].name;
@@ -296,6 +291,9 @@ Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, c
         ownership.names.emplace_back("(not wrapped)");
         SHARDSCOPE_TRY(ownership.take(rest, static_cast<int>(units.size()), here));
     }
+    std::vector<bool> isWrapped(model.modules.size(), false);
+    for (const Unit& unit : units)
+        for (ModuleId module : unit.modules) isWrapped[module.index()] = true;
     for (std::size_t u = 0; u < units.size(); ++u) {
         Unit& unit = units[u];
         Reshard asked = unit.isRoot ? knobs.rootReshardAfterForward : knobs.reshardAfterForward;
@@ -306,9 +304,9 @@ Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, c
         bool isOwnRoot = unit.isRoot;
         if (!knobs.wrap.root) {
             isOwnRoot = true;
-            for (const Unit& other : units)
-                for (ModuleId outer : other.modules)
-                    if (&other != &unit && isAncestor(model, outer, unit.modules.front())) isOwnRoot = false;
+            for (ModuleId m = model.modules[unit.modules.front().index()].parent; m.valid();
+                 m = model.modules[m.index()].parent)
+                if (isWrapped[m.index()]) isOwnRoot = false;
         }
         SHARDSCOPE_ASSIGN(unit.reshard, resolve(asked, !isOwnRoot, ranks, unit.name));
         if (unit.reshard.kind == Reshard::Kind::Group)
@@ -330,7 +328,8 @@ Result<void> checkUnitNames(const Plan& plan, const std::vector<std::vector<Unit
     for (const auto& [name, reshard] : plan.fsdp.reshardOf) {
         if (std::find(names.begin(), names.end(), name) != names.end()) continue;
         const std::string near = nearest(name, names);
-        return fail(ErrorCode::Input, fmt::format("no unit '{}'", name), "[parallelism] fsdp_reshard_of",
+        return fail(ErrorCode::Input, fmt::format("no unit '{}'", name),
+                    "[parallelism] fsdp_unit_reshard_after_forward",
                     near.empty() ? "" : fmt::format("the nearest name is '{}'", near));
     }
     return {};
