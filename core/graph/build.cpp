@@ -66,6 +66,17 @@ Result<void> checkPlan(const Plan& plan) {
     return checkSchedule(plan);
 }
 
+// Every layer pass is two compute ops at least, and what the policy adds; a graph of this many takes gigabytes.
+constexpr std::int64_t kMostLayerPasses = std::int64_t{1} << 20;
+
+Result<void> checkLength(const Model& model, const Plan& plan) {
+    const auto layers = static_cast<std::int64_t>(model.layers.size());
+    if (layers <= kMostLayerPasses / plan.microBatches) return {};
+    return fail(ErrorCode::Unsupported,
+                fmt::format("{} layers x {} micro-batches, expected at most 2^20 together", layers, plan.microBatches),
+                "[training]", "use larger micro-batches, a smaller global batch or fewer layers");
+}
+
 Result<void> checkStreams(const Plan& plan, std::size_t units) {
     // Every root has three streams of its own, and a graph numbers at most 255.
     if (plan.policy == UnitPolicy::Fsdp && !plan.fsdp.wrap.root && units > 80)
@@ -78,6 +89,7 @@ Result<void> checkStreams(const Plan& plan, std::size_t units) {
 
 Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan) {
     SHARDSCOPE_TRY(checkPlan(plan));
+    SHARDSCOPE_TRY(checkLength(model, plan));
     SHARDSCOPE_ASSIGN(const auto stages, stagesOf(model, plan));
     std::vector<std::vector<Unit>> units;
     for (const Stage& stage : stages) {

@@ -12,7 +12,9 @@ namespace {
 
 using Cuts = std::vector<std::size_t>;  // stages + 1 layer numbers
 
-// Contiguous parts whose heaviest is as light as possible, each of at least one layer.
+constexpr double kMostBalancing = 1e10;  // steps of balance() below: some ten seconds
+
+// Contiguous parts whose heaviest is as light as possible, each of at least one layer. Takes stages x layers^2 steps.
 Cuts balance(const std::vector<double>& weights, std::size_t stages) {
     const std::size_t n = weights.size();
     std::vector<double> prefix(n + 1, 0);
@@ -69,6 +71,10 @@ Result<std::vector<std::pair<LayerId, LayerId>>> splitStages(const Model& model,
         cuts = {0, layers};
     } else if (plan.split == StageSplit::ByLayers) {
         cuts = byLayers(model, layers, count);
+    } else if (static_cast<double>(count) * static_cast<double>(layers) * static_cast<double>(layers) >
+               kMostBalancing) {
+        return fail(ErrorCode::Unsupported, fmt::format("{} layers to balance over {} stages", layers, count),
+                    "[parallelism] pipeline_parallel_split", "use \"layers\", or fewer stages");
     } else {
         std::vector<double> weights(layers, 0);
         if (plan.split == StageSplit::ByTime) {

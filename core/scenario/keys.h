@@ -48,7 +48,7 @@ struct Key {
 /// Errors: wrong kind, not one of the words, outside the range. `where` is the place for the message.
 [[nodiscard]] Result<void> setValue(Scenario& scenario, const Key& key, const Document& value,
                                     const std::string& where);
-/// "integer, 1 to 1,000", "one of: flash, math", ...
+/// "an integer from 1 to 1000", "one of: flash, math", ...
 [[nodiscard]] std::string describeType(const Key& key);
 
 /// A value as TOML, on one line.

@@ -126,9 +126,10 @@ Result<void> applyOverride(Scenario& scenario, const std::string& assignment) {
     const Key* key = findKey(path);
     std::vector<std::string> below;  // parts of a path that leads into a table-valued key
     std::string head = path;
+    constexpr std::size_t kDeepest = 4;  // tables that a user writes are less deep: cluster.gpu.memory_gib.value
     while (key == nullptr) {
         const std::size_t dot = head.rfind('.');
-        if (dot == std::string::npos) return unknownKey(path, option);
+        if (dot == std::string::npos || below.size() == kDeepest) return unknownKey(path, option);
         below.insert(below.begin(), head.substr(dot + 1));
         head.resize(dot);
         key = findKey(head);

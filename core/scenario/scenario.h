@@ -89,7 +89,7 @@ struct Scenario {
 [[nodiscard]] Result<Scenario> parseScenario(const Document& document, const std::string& name);
 
 /// Applies "section.key=value", the value as TOML or as a bare word (`--set`). Parts below cluster.gpu and cluster.node
-/// may be set too ("cluster.gpu.memory_gb=24"). Errors: those of parseScenario, and a missing '='.
+/// may be set too ("cluster.gpu.memory_gib=24"). Errors: those of parseScenario, and a missing '='.
 [[nodiscard]] Result<void> applyOverride(Scenario& scenario, const std::string& assignment);
 
 /// TOML text with every value that differs from its default; parseScenario reads it back equal.

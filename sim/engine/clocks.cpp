@@ -63,7 +63,7 @@ core::Result<void> checkClocks(const core::StepGraph& graph, const Prices& price
                         std::max(1.0, static_cast<double>(prices.slowNum) / static_cast<double>(kNominalPpm));
     if ((sum + static_cast<double>(release)) * std::max(1.0, slowest) > 4e18 || work > 4e18)
         return fail(ErrorCode::Input, "durations that add up to more than 64-bit nanoseconds hold", "price table",
-                    "a step of more than a few days is a mistake in the sizes");
+                    "an op of more than an hour is a mistake in the sizes or in the hardware's rates");
     return {};
 }
 

@@ -25,8 +25,12 @@ auto keyOf(const core::Kernel& k, core::DType dtype) {
                            k.written.value);
 }
 
+// checkClocks refuses a step with an op of more than an hour or so; no price is larger than this, so that sums over an
+// op's kernels stay in 64 bits until it does.
+constexpr double kLongest = 1e4;
+
 std::int64_t nanoseconds(double seconds) {
-    return core::fromSeconds(seconds).ns;
+    return core::fromSeconds(std::min(seconds, kLongest)).ns;
 }
 
 }  // namespace
