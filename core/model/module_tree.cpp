@@ -30,6 +30,15 @@ bool sameWork(const Node& a, const Node& b) {
            a.children == b.children;
 }
 
+// A program looks modules up by name, one after another, and numbers them in 16 bits.
+constexpr std::size_t kMostModulesOfLayer = 10'000;
+
+std::size_t countOf(const Node& node) {
+    std::size_t count = 1;
+    for (const Node& child : node.children) count += countOf(child);
+    return count;
+}
+
 // How many parameters a kind may have and of how many dimensions the first is; 0: none.
 struct ParameterRule {
     std::size_t least, most, dimensions;
@@ -190,6 +199,9 @@ private:
             m_model.layer(name, kind, module, m_sharedProgram);
             return {};
         }
+        if (countOf(node) > kMostModulesOfLayer)
+            return wrong(full, "more than " + std::to_string(kMostModulesOfLayer) + " modules in one layer",
+                         "put them into a list at the top level, where each is a layer");
         const Shape before = m_shape;
         ProgramBuilder b(kind == LayerKind::Block ? "block" : node.kind, nested ? std::string(row.type) : "Model",
                          m_workload.dtype);

@@ -15,7 +15,7 @@ namespace shardscope::core {
 /// Layers: the leading embedding with the positions that follow it, then one for each child of the root (a list's
 /// children count as the root's), then "loss". Equal layers share one program. Errors: a tree that is no stack (the
 /// first module is no embedding, the last one no linear), shapes that do not fit, names that are missing or doubled, a
-/// tie to something that is not there.
+/// tie to something that is not there, a layer of more than 10,000 modules.
 [[nodiscard]] Result<Model> buildModuleTree(const ModuleTreeSpec& spec, const Workload& workload);
 
 /// Kinds of modules, in the order of docs/model-tree.md.

@@ -169,7 +169,9 @@ Result<Sizes> sizesOf(const VitSpec& spec, const Workload& workload) {
     const double widest = static_cast<double>(workload.batch) *
                           (static_cast<double>(side) * static_cast<double>(side) + 1) *
                           static_cast<double>(std::max({3 * spec.hidden, spec.mlp, spec.channels}));
-    if (widest > 1e17)
+    const double images = static_cast<double>(workload.batch) * static_cast<double>(spec.channels) *
+                          static_cast<double>(spec.imageSize) * static_cast<double>(spec.imageSize);
+    if (std::max(widest, images) > 1e17)
         return fail(ErrorCode::Input, "the layers' tensors would exceed 2^62 bytes", where, "use a smaller batch");
     Sizes s{};
     s.batch = workload.batch;

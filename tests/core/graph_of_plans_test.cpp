@@ -304,6 +304,19 @@ TEST(GraphOfPlans, whatCannotBeBuiltIsRefusedWithItsReason) {
     EXPECT_TRUE(has(wrap({{}}), "without modules"));
 }
 
+TEST(GraphOfPlans, whatNoMachineHoldsIsRefusedBeforeItIsBuilt) {
+    Plan plan = fsdp(2);
+    plan.microBatches = 65535;
+    const auto graph = buildStepGraph(toy(100), plan);
+    ASSERT_FALSE(graph);
+    EXPECT_EQ(graph.error().code, ErrorCode::Unsupported);
+    plan.mesh = {3000, 1, 1};
+    plan.split = StageSplit::ByParameters;
+    const auto stages = splitStages(toy(3000), plan);
+    ASSERT_FALSE(stages);
+    EXPECT_EQ(stages.error().code, ErrorCode::Unsupported);
+}
+
 TEST(GraphExport, dotAndDocumentNameEveryOp) {
     const Model model = toy(2);
     const StepGraph graph = built(model, fsdp(2));

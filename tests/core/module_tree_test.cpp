@@ -181,6 +181,12 @@ TEST(ModuleTree, RefusesWhatMakesNoModelAndNamesThePlace) {
                 "shape = [12, 4]}, {kind = 'linear', name = 'proj', shape = [4, 4]}]\n" +
                 head),
         "m.toml: a: 3 heads do not divide 4 channels");
+    EXPECT_NE(refusal(emb +
+                      "[[modules]]\nkind = 'residual'\nname = 'r'\nmodules = [{kind = 'list', name = 'l', repeat = "
+                      "20000, modules = [{kind = 'gelu'}]}]\n" +
+                      head)
+                  .find("10000 modules in one layer"),
+              std::string::npos);
     EXPECT_NE(refusal(emb + "[[modules]]\nkind = 'embedding'\nname = 'more'\nshape = [7, 4]\n" + head), "built");
     EXPECT_NE(
         refusal(emb + "[[modules]]\nkind = 'list'\nname = 'l'\nrepeat = 1000000\nmodules = [{kind = 'gelu'}]\n" + head),

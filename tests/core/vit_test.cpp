@@ -141,6 +141,10 @@ TEST(Vit, RefusesSizesThatMakeNoModel) {
         s.heads = 1;
     }));
     EXPECT_TRUE(large([](VitSpec& s, Workload& w) {
+        s.imageSize = s.patchSize = 1 << 16;  // images beyond all memory, of one patch each
+        w.batch = 1 << 30;
+    }));
+    EXPECT_TRUE(large([](VitSpec& s, Workload& w) {
         s.imageSize = 1 << 16;
         s.patchSize = 1;
         w.attention = Workload::AttentionKind::Math;
