@@ -3,7 +3,8 @@
 namespace shardscope::core {
 namespace {
 
-constexpr std::int64_t kMostRanks = std::int64_t{1} << 24;
+constexpr std::int64_t kMostRanks = std::int64_t{1} << 20;               // of buildStepGraph
+constexpr std::int64_t kMostNodes = 1'000'000, kMostGpusPerNode = 1024;  // of parseCluster
 constexpr std::int64_t kMostSamples = std::int64_t{1} << 30;
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 26;
 constexpr std::int64_t kMostWidth = std::int64_t{1} << 26;
@@ -56,9 +57,9 @@ const std::vector<Key>& keys() {
         {"cluster.path", "", [](S& s) -> std::string& { return s.cluster.path; },
          "A cluster file of your own; the keys given here count more. Relative to the scenario's folder.", {}, 0, 0, ""},
         {"cluster.nodes", "", [](S& s) -> std::int64_t& { return s.cluster.nodes; },
-         "Nodes in use.", {}, 0, kMostRanks, "0: as many as the degrees need"},
+         "Nodes in use.", {}, 0, kMostNodes, "0: as many as the degrees need"},
         {"cluster.gpus_per_node", "", [](S& s) -> std::int64_t& { return s.cluster.gpusPerNode; },
-         "GPUs in use in each node, one rank per GPU.", {}, 0, kMostRanks, "0: as the degrees need, else all of the node's"},
+         "GPUs in use in each node, one rank per GPU.", {}, 0, kMostGpusPerNode, "0: as the degrees need, else all of the node's"},
 
         {"training.local_batch_size", "", [](S& s) -> std::int64_t& { return s.training.localBatchSize; },
          "Samples (images or sequences) of one micro-batch of one rank under FSDP.", {}, 1, kMostSamples, ""},

@@ -228,7 +228,7 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
     SHARDSCOPE_ASSIGN(const Ranks ranks, countRanks(scenario, resolved.cluster));
     const auto& t = scenario.training;
     const auto& p = scenario.parallelism;
-    // Products of two bounded factors: 2^30 x 2^24 at most.
+    // Products of two bounded factors: 2^30 samples x 2^30 ranks at most.
     resolved.globalBatch = t.globalBatchSize > 0 ? t.globalBatchSize : t.localBatchSize * ranks.world;
 
     Plan common;
