@@ -119,10 +119,10 @@ Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan) {
             const UnitId added = builder.addUnit(unit);
             if (!firstUnit.valid()) firstUnit = added;
         }
-        const ClassId id = builder.beginClass(rankClass);
-        ClassContext context{builder, model,     plan,     stages[s],
-                             id,      firstUnit, units[s], makePassScript(model, stages[s], units[s], firstUnit),
-                             compute, 0};
+        builder.beginClass(rankClass);
+        ClassContext context{
+            builder, model, plan, stages[s], firstUnit, units[s], makePassScript(model, stages[s], units[s], firstUnit),
+            compute, 0};
         const std::unique_ptr<UnitRules> rules = rowOf(plan.policy).make(context);
         runStage(context, *rules, links);
     }

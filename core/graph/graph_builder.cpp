@@ -161,10 +161,6 @@ void GraphBuilder::markModule(Mark mark, ModuleId module) {
     this->mark(action);
 }
 
-OpId GraphBuilder::lastOn(std::uint8_t stream) const {
-    return m_streams[stream].last;
-}
-
 // The edges of each op: its stream's previous op, what it was told to wait for, its communicator's previous op. An op
 // that is reached twice keeps the reason that says most: the policy's own before stream order before communicator
 // order.

@@ -63,9 +63,6 @@ public:
     void mark(Mark mark, UnitId unit = {});
     void markModule(Mark mark, ModuleId module);
 
-    /// The last op enqueued on the stream by the current class; none if there is none.
-    [[nodiscard]] OpId lastOn(std::uint8_t stream) const;
-    [[nodiscard]] std::size_t opCount() const { return m_graph.ops.size(); }
     [[nodiscard]] const Op& op(OpId id) const { return m_graph.ops[id.index()]; }
     [[nodiscard]] Block& block(BlockId id) { return m_graph.blocks[id.index()]; }
     [[nodiscard]] Unit& unit(UnitId id) { return m_graph.units[id.index()]; }

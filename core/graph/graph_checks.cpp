@@ -40,11 +40,6 @@ Result<void> checkClass(const StepGraph& graph, const RankClass& c) {
 
 }  // namespace
 
-bool isTransfer(OpKind kind) {
-    return kind == OpKind::AllGather || kind == OpKind::ReduceScatter || kind == OpKind::AllReduce ||
-           kind == OpKind::Send || kind == OpKind::Receive;
-}
-
 std::string describeOp(const StepGraph& graph, OpId op) {
     if (op.index() >= graph.ops.size()) return fmt::format("op {}", op.value);
     const Op& o = graph.ops[op.index()];

@@ -12,7 +12,10 @@
 namespace shardscope::core {
 
 /// Collectives, sends and receives: what stands in a communicator's queue.
-[[nodiscard]] bool isTransfer(OpKind kind);
+[[nodiscard]] constexpr bool isTransfer(OpKind kind) {
+    return kind == OpKind::AllGather || kind == OpKind::ReduceScatter || kind == OpKind::AllReduce ||
+           kind == OpKind::Send || kind == OpKind::Receive;
+}
 
 /// Ops of different classes that are one transfer have one number; every other op has its own. By op.
 struct TransferPairs {

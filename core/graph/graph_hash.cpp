@@ -7,7 +7,8 @@ namespace shardscope::core {
 
 namespace {
 
-// FNV-1a over 64-bit words with a final mix of each (the multiplier and the shift of splitmix64).
+// As FNV-1a, but over 64-bit words: xor, multiplication by 2^64 over the golden ratio, and a shift that brings the high
+// bits down.
 class Hasher {
 public:
     void add(std::uint64_t word) {

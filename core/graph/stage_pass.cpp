@@ -102,7 +102,6 @@ void StagePass::run(const std::vector<PassStep>& steps) {
 }
 
 void StagePass::forward() {
-    m_rules.beginForward();
     run(m_c.script.forward);
 }
 

@@ -21,7 +21,6 @@ struct ClassContext {
     const Model& model;
     const Plan& plan;
     Stage stage;
-    ClassId id;
     UnitId firstUnit;
     std::vector<Unit> units;  ///< of the stage; GraphBuilder's [firstUnit, +size)
     PassScript script;
@@ -41,7 +40,6 @@ public:
 
     /// Before the first action of the step: persistent blocks.
     virtual void beginStep() = 0;
-    virtual void beginForward() {}
     /// The kinds EnterUnit, LeaveUnit, PreBackward and PostBackward.
     virtual void act(const PassStep& step) = 0;
     /// Around the launch of a compute op: `before` may tell the stream to wait and allocate, `after` knows the op.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/graph/graph_checks.h"
 #include "core/graph/step_graph.h"
 
 namespace shardscope::sim {
@@ -21,10 +22,7 @@ enum class OpRole : std::uint8_t {
     Host,      ///< on a stream of kind Host: no device work
 };
 
-[[nodiscard]] constexpr bool isTransfer(core::OpKind kind) {
-    return kind == core::OpKind::AllGather || kind == core::OpKind::ReduceScatter || kind == core::OpKind::AllReduce ||
-           kind == core::OpKind::Send || kind == core::OpKind::Receive;
-}
+using core::isTransfer;
 
 /// Compressed lists by op id; all ids are StepGraph's. An op waits for its predecessor on its stream and for the
 /// sources of its edges; edges of reason Communicator are left out, since they hold the transfer back and not the
