@@ -16,9 +16,9 @@
 
 namespace shardscope::core {
 
-/// A node of the module tree. Children are in call order, which is also PyTorch's registration order in every family
-/// here unless `registration` differs; parameter order inside a unit is post-order over *registration* order, children
-/// before a module's own direct parameters (framework semantics 1.1).
+/// A node of the module tree. Children are in PyTorch's registration order, which need not be the order in which they
+/// run (a llama block's norms are registered last): layers tell that one. Parameters of a unit come in post-order over
+/// registration order, children before a module's own direct parameters (framework semantics 1.1).
 struct Module {
     std::string name;  ///< full dotted name; the root's is empty
     std::string type;  ///< PyTorch's class name

@@ -53,7 +53,7 @@ struct ShapesSpec {
     friend bool operator==(const ShapesSpec&, const ShapesSpec&) = default;
 };
 
-/// A tree of modules written by hand; every module is one of the kinds of docs/scenario.md. The model is read as a
+/// A tree of modules written by hand; every module is one of the kinds of docs/model-tree.md. The model is read as a
 /// stack: the root's children run in order, each is a layer.
 struct ModuleTreeSpec {
     struct Node {

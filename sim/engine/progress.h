@@ -49,7 +49,6 @@ public:
     [[nodiscard]] std::size_t size() const { return m_end.size(); }
     [[nodiscard]] std::int64_t start(std::size_t i) const { return m_start[i]; }
     [[nodiscard]] std::int64_t end(std::size_t i) const { return m_end[i]; }
-    [[nodiscard]] std::int64_t totalTransfer() const { return m_total; }
 
     /// Moves `cursor` to the first transfer that ends after `time`; times of one cursor never decrease.
     void seek(std::size_t& cursor, std::int64_t time) const {

@@ -160,6 +160,9 @@ TEST(Scenario, RefusesOverridesThatSayNothing) {
          {"", "=", "=3", "training.seq_len", "training.seq_len=", "training.seq_len=a=b", "seq_len=4",
           "training.seqlen=4", "training.seq_len=1\nx = 2", "title=\xff", "cluster.gpu.\xdd=1"})
         EXPECT_FALSE(applyOverride(scenario, bad)) << bad;
+    std::string deep = "cluster.gpu";
+    for (int i = 0; i < 50'000; ++i) deep += ".a";
+    EXPECT_FALSE(applyOverride(scenario, deep + "=1"));
     const auto unknown = applyOverride(scenario, "training.seqlen=4");
     EXPECT_EQ(unknown.error().hint, "did you mean training.seq_len?");
     EXPECT_EQ(scenario, Scenario{});

@@ -298,7 +298,6 @@ TEST(Text, KoreanHasEveryWordAndKeepsEveryPlace) {
     same(en.rank, ko.rank);
     same(en.moreRanks, ko.moreRanks);
     same(en.memory, ko.memory);
-    same(en.memoryOf, ko.memoryOf);
     same(en.peak, ko.peak);
     same(en.capacity, ko.capacity);
     same(en.phaseOf, ko.phaseOf);

@@ -4,17 +4,15 @@
 // Holistic Trace Analysis read (trace formats C.1, C.2).
 //
 // - One process a rank (pid = rank), one thread a stream (tid = 1, 2, ... in the order of the rank's lanes); a span
-// that would
-//   overlap another one without nesting goes to a thread of its own, because viewers drop it otherwise.
+//   that would overlap another one without nesting goes to a thread of its own, because viewers drop it otherwise.
 // - Times are microseconds with three decimals, exactly the timeline's nanoseconds; `baseTimeNanoseconds` is 0.
 // - Collectives and point-to-point are kernels whose name begins with `ncclDevKernel_`, by which tools recognise
 //   communication; in place of NCCL's argument type they name the unit (or the span). The algorithm is left out: a
 //   timeline does not know it. A span covers its wait, as NCCL's kernels do; args "waiting (us)" tells the two apart.
 // - Copies on other streams than compute are `gpu_memcpy` named "Memcpy DtoD (Device -> Device)"; everything else on a
 //   device is a kernel with its own name.
-// - Where `Spans::issued` is known, a `cudaLaunchKernel` of one nanosecond on the thread "host" stands at that instant,
-// tied to the
-//   span by `correlation` and an `ac2g` flow.
+// - Where `Spans::issued` is known, a `cudaLaunchKernel` of one nanosecond on the thread "host launches" stands at that
+//   instant, tied to the span by `correlation` and an `ac2g` flow.
 // - Counters: ph C, one track a category, in bytes. Flows: ph s and f with the reason as their name.
 // - One `ProfilerStep#0` annotation a rank spans its step.
 // Several plans in one file: the processes of each follow one another, named "plan: rank"; pids of plan k are shifted

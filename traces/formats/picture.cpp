@@ -353,8 +353,4 @@ std::string svgOf(const Picture& picture) {
     return svg;
 }
 
-void writeSvg(const Picture& picture, Sink& sink) {
-    sink.write(svgOf(picture));
-}
-
 }  // namespace shardscope::formats

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "traces/formats/picture_text.h"
-#include "traces/formats/sink.h"
 #include "traces/timeline/breakdown.h"
 #include "traces/timeline/timeline.h"
 
@@ -44,7 +43,5 @@ struct Picture {
 /// The picture as SVG 1.1 text. Nothing is drawn narrower than 0.3 px, so at most about four pieces meet in a pixel
 /// column of a lane.
 [[nodiscard]] std::string svgOf(const Picture& picture);
-
-void writeSvg(const Picture& picture, Sink& sink);
 
 }  // namespace shardscope::formats

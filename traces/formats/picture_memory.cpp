@@ -36,7 +36,6 @@ MemoryCurve memoryCurve(const timeline::Timeline& t, std::uint32_t rankIndex, st
         if (counter.rankIndex != rankIndex || isEmpty) return;
         counters.push_back(&counter);
         curve.categories.push_back(category);
-        curve.names.push_back(counter.name);
     };
     for (const core::MemoryCategory category : kStack) {
         for (const auto& counter : t.counters) {

@@ -16,7 +16,6 @@ namespace shardscope::formats {
 struct MemoryCurve {
     /// Bottom to top; nullopt: a counter whose name is none of core::MemoryCategory's.
     std::vector<std::optional<core::MemoryCategory>> categories;
-    std::vector<timeline::StringId> names;
     struct Column {
         std::int64_t begin = 0;           ///< ns; it holds to the next one's
         std::vector<std::int64_t> bytes;  ///< by category, at the instant of the largest sum within the column

@@ -22,17 +22,15 @@ struct PictureText {
     std::string_view transferShare;  ///< ", {}% exposed transfers": transfers and copies that no compute hides
     std::string_view waitShare;      ///< ", {}% waiting": waiting and idle
     std::string_view step;           ///< "step {}"
-    std::string_view rank;           ///< "rank {}"
-    std::string_view moreRanks;      ///< "{} more ranks, not drawn"
+    std::string_view rank;           ///< "GPU {}"
+    std::string_view moreRanks;      ///< "and {} more, not drawn"
     std::string_view memory;         ///< "memory"
-    std::string_view memoryOf;       ///< "memory of {}"
     std::string_view peak;           ///< "peak {}"
     std::string_view capacity;       ///< "capacity {}"
-    std::string_view time;           ///< "time"
     std::string_view phaseOf;        ///< "{} {}": phase, unit
     std::array<std::string_view, kLooks> looks;
     std::array<std::string_view, core::kMemoryCategories> memoryCategories;
-    std::array<std::string_view, timeline::kCauses> waits;  ///< "waits for the all-gather of {}": labels of gaps
+    std::array<std::string_view, timeline::kCauses> waits;  ///< by Cause, "all-gather of {}": labels of gaps
 };
 
 [[nodiscard]] const PictureText& englishText();

@@ -23,7 +23,6 @@ public:
     void raw(std::string_view markup) { m_out.append(markup.data(), markup.data() + markup.size()); }
 
     [[nodiscard]] std::string_view markup() const { return {m_out.data(), m_out.size()}; }
-    [[nodiscard]] fmt::memory_buffer& buffer() { return m_out; }
 
 private:
     fmt::memory_buffer m_out;
