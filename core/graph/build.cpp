@@ -69,8 +69,16 @@ Result<void> checkPlan(const Plan& plan) {
 // Every layer pass is two compute ops at least, and what the policy adds; a graph of this many takes gigabytes.
 constexpr std::int64_t kMostLayerPasses = std::int64_t{1} << 20;
 
-Result<void> checkLength(const Model& model, const Plan& plan) {
+// Every stage looks through all modules for its own.
+constexpr std::int64_t kMostModuleLooks = std::int64_t{1} << 32;
+
+Result<void> checkSize(const Model& model, const Plan& plan) {
     const auto layers = static_cast<std::int64_t>(model.layers.size());
+    const auto modules = static_cast<std::int64_t>(model.modules.size());
+    if (modules > kMostModuleLooks / plan.mesh.pp)
+        return fail(ErrorCode::Unsupported,
+                    fmt::format("{} modules on {} stages, expected at most 2^32 together", modules, plan.mesh.pp),
+                    "[parallelism] pipeline_parallel_degree", "use fewer stages or fewer layers");
     if (layers <= kMostLayerPasses / plan.microBatches) return {};
     return fail(ErrorCode::Unsupported,
                 fmt::format("{} layers x {} micro-batches, expected at most 2^20 together", layers, plan.microBatches),
@@ -89,8 +97,8 @@ Result<void> checkStreams(const Plan& plan, std::size_t units) {
 
 Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan) {
     SHARDSCOPE_TRY(checkPlan(plan));
-    SHARDSCOPE_TRY(checkLength(model, plan));
     SHARDSCOPE_ASSIGN(const auto stages, stagesOf(model, plan));
+    SHARDSCOPE_TRY(checkSize(model, plan));
     std::vector<std::vector<Unit>> units;
     for (const Stage& stage : stages) {
         if (plan.policy == UnitPolicy::None) {
