@@ -185,7 +185,8 @@ TEST(Sweep, EveryRowIsWhatSimulateAnswers) {
 }
 
 TEST(Sweep, APointThatCannotBeIsARowAndAnUnknownKeyAnError) {
-    const auto loaded = load(SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml", {});
+    const auto loaded = load(SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml",
+                             std::vector<std::string>{"cluster.nodes=1", "cluster.gpus_per_node=4"});
     ASSERT_TRUE(loaded);
     const auto swept = sweep(*loaded, "parallelism.data_parallel_shard_degree=4,8");
     ASSERT_TRUE(swept) << core::describe(swept.error());

@@ -80,7 +80,8 @@ expect 3 "noise.toml" compare "$work/noise.toml"
 for bad in 0 -1 nan 1.5 99999999999999999999; do
   expect 3 "local_batch_size" compare examples/lecture.toml --set "training.local_batch_size=$bad"
 done
-expect 3 "data_parallel_shard_degree" compare examples/lecture.toml --set parallelism.data_parallel_shard_degree=3
+expect 3 "data_parallel_shard_degree" compare examples/lecture.toml \
+  --set cluster.nodes=1 --set cluster.gpus_per_node=4 --set parallelism.data_parallel_shard_degree=3
 expect 3 "8 stages for the 5 layers" simulate vit_tiny --strategy naive --set cluster.nodes=1 --set cluster.gpus_per_node=8
 expect 3 "head" simulate vit_tiny --set model.heads=5
 expect 3 "patch" simulate vit_tiny --set model.patch_size=5
