@@ -33,9 +33,9 @@ enum class OpKind : std::uint8_t {
     ReduceCopyOut,  ///< own share -> sharded gradients: cast to the original dtype, set or added (no work if the dtypes
                     ///< agree); with a shard group of one there is no collective and it reads the reduce-scatter input
                     ///< itself
-    AllReduce,    ///< reserved for policies with replicas
-    Send,         ///< point to point; bytes: the message; `peerClass` is the other end
-    Receive,      ///< its other side; the two share `match`
+    AllReduce,      ///< reserved for policies with replicas
+    Send,           ///< point to point; bytes: the message; `peerClass` is the other end
+    Receive,        ///< its other side; the two share `match`
     AddGradient,  ///< with `kernels`: the gradients that this range has just made of parameters of `unit` that had one
                   ///< already (earlier micro-batch, tied weight), added to it; without: the other stage's partial
                   ///< gradients of the weights that both stages' units hold, received in ParameterId order, added to

@@ -186,7 +186,9 @@ TEST(ScenarioKeys, AreDistinctAndDescribed) {
     std::set<std::string_view> seen;
     for (const Key& key : scenarioKeys()) {
         EXPECT_TRUE(seen.insert(key.path).second) << key.path;
-        if (!key.alias.empty()) EXPECT_TRUE(seen.insert(key.alias).second) << key.alias;
+        if (!key.alias.empty()) {
+            EXPECT_TRUE(seen.insert(key.alias).second) << key.alias;
+        }
         EXPECT_FALSE(key.what.empty()) << key.path;
         EXPECT_EQ(key.what.back(), '.') << key.path;
         EXPECT_FALSE(describeType(key).empty());
@@ -195,8 +197,9 @@ TEST(ScenarioKeys, AreDistinctAndDescribed) {
             EXPECT_GE(value, key.least) << key.path;
             EXPECT_LE(value, key.most) << key.path;
         }
-        if (!key.words.empty())
+        if (!key.words.empty()) {
             EXPECT_NE(std::find(key.words.begin(), key.words.end(), valueOf(Scenario{}, key).text), key.words.end());
+        }
     }
 }
 
