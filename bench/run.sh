@@ -6,6 +6,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:?usage: bench/run.sh BUILD_FOLDER [options]}
 shift
+cat <<'TARGETS'
+Targets (medians):
+  ownClocks 4,096 ranks           <= 20 ms      ownClocks 65,536 ranks   <= 200 ms
+  per rank-op 65,536 / 4,096      <= 2          repriceAndRun 32 layers  <= 10 us
+  knobToReport identical ranks    <= 5 ms       knobToReport own clocks  <= 20 ms
+  llama405b, 16,384 ranks         <= 20 ms      its whole process        <= 50 ms
+TARGETS
 "$build/bin/shardscope_bench" --benchmark_repetitions="${REPETITIONS:-5}" --benchmark_report_aggregates_only=true \
   --benchmark_min_warmup_time=0.1 "$@"
 echo
@@ -14,3 +21,10 @@ for arguments in "4096" "4096 speeds" "65536" "65536 speeds"; do
   # shellcheck disable=SC2086
   "$build/bin/fsdp_step_process" $arguments
 done
+
+echo
+echo "Whole process: shardscope simulate llama-3.1-405b, FSDP over 16,384 ranks (target <= 50 ms), seconds:"
+TIMEFORMAT=%R
+for _ in 1 2 3 4 5 6 7; do
+  time "$build/bin/shardscope" simulate llama-3.1-405b --set parallelism.data_parallel_shard_degree=16384 --json >/dev/null
+done 2>&1 | sort -n | awk '{a[NR] = $1} END {printf "  least %s, median %s, most %s\n", a[1], a[int((NR + 1) / 2)], a[NR]}'

@@ -5,7 +5,7 @@ target_compile_options(shardscope_flags INTERFACE -Wall -Wextra -Wpedantic -Wcon
                        -Werror=unused-result)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(shardscope_flags INTERFACE -Wno-restrict -Wno-array-bounds)  # false alarms of GCC 12 at -O3 on
-                         # strings and on insertion into vectors of bytes (GCC bugs 105651 and 105329)
+                         # std::string (GCC bug 105651) and on insertion into vectors of bytes
 endif()
 if(SHARDSCOPE_WARNINGS_AS_ERRORS)
   target_compile_options(shardscope_flags INTERFACE -Werror)
