@@ -31,8 +31,8 @@ std::string meanAndShare(const PlanReport& plan, std::int64_t sum) {
 }
 
 std::vector<Align> columnsFor(const Report& report) {
-    std::vector<Align> align{Align::Left};
-    align.insert(align.end(), report.plans.size(), Align::Right);
+    std::vector<Align> align(report.plans.size() + 1, Align::Right);
+    align.front() = Align::Left;
     return align;
 }
 
