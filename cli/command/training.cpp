@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <variant>
 
 #include "cli/command/command.h"
 #include "cli/face/load.h"
@@ -102,6 +103,9 @@ Result<void> runTraining(const Arguments& arguments, const Terminal& terminal) {
     Loaded loaded;
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, setUp(arguments, loaded));
     const core::Case& one = resolved.cases.front();
+    if (std::holds_alternative<core::ShapesSpec>(resolved.model))
+        return fail(ErrorCode::Unsupported, "a model known by the shapes of its weights alone cannot be run",
+                    loaded.source, "give a config.json, a module-tree file or a built-in name instead");
     runtime::TrainConfig config;
     config.model = resolved.model;
     config.plan = one.plan;

@@ -57,6 +57,8 @@ formats::Picture pictureOf(const Report& report, const ShownPlans& shown, const 
                 panel.memory = formats::PanelMemory{row, tightest.memory.reserve.usable.value, ""};
         }
         panel.captions.push_back(plan.what);
+        if (p + 1 == report.plans.size())
+            for (const std::string& caveat : report.caveats) panel.captions.push_back("rests on: " + caveat);
         picture.panels.push_back(std::move(panel));
     }
     return picture;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
@@ -45,9 +46,7 @@ Result<Report> evaluatePoint(const Loaded& loaded, const std::string& assignment
         SHARDSCOPE_ASSIGN(inputs, loadInputs(scenario, loaded.folder));
     }
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(scenario, inputs, strategies));
-    EvaluateOptions options;
-    options.timelineMemory = false;
-    return evaluate(resolved, loaded.source, options);
+    return evaluate(resolved, loaded.source, {});
 }
 
 }  // namespace
@@ -105,7 +104,13 @@ std::string sweepTable(const Sweep& sweep) {
                        memory.fits() ? "yes" : bytesText(-memory.left()) + " short"});
         }
     }
-    return table.text(0) + (errors.empty() ? "" : "\n" + errors);
+    std::string text = table.text(0) + (errors.empty() ? "" : "\n" + errors);
+    std::set<std::string> caveats;
+    for (const SweepPoint& point : sweep.points)
+        if (point.report) caveats.insert(point.report->caveats.begin(), point.report->caveats.end());
+    if (!caveats.empty()) text += "\n";
+    for (const std::string& caveat : caveats) text += "  rests on: " + caveat + "\n";
+    return text;
 }
 
 Document sweepDocument(const Sweep& sweep) {

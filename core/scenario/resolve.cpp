@@ -185,25 +185,32 @@ UnitWrap torchtitanUnits(const Model& model, std::int64_t blocksPerUnit, bool ro
     wrap.kind = UnitWrap::Kind::List;
     wrap.root = root;
     std::vector<std::string> blocks, ends;
-    const auto nameOfModule = [&](const Layer& layer) -> std::string {
-        return layer.module.valid() ? model.modules[layer.module.index()].name : std::string();
+    // The modules that own a layer's parameters; what the root or a container of the blocks owns itself stays with the
+    // root, and so do both ends of a model that shares a weight between them: a unit cannot split it.
+    const bool tied = std::ranges::any_of(model.parameters, &Parameter::tied);
+    const auto ownersOf = [&](const Layer& layer) {
+        std::vector<std::string> names;
+        for (const ParameterId id : layer.parameters) {
+            const Module& owner = model.modules[model.parameters[id.index()].module.index()];
+            if (owner.children.empty() && !owner.name.empty() && std::ranges::find(names, owner.name) == names.end())
+                names.push_back(owner.name);
+        }
+        return names;
     };
     const auto flush = [&](std::vector<std::string>& names) {
         if (!names.empty()) wrap.units.push_back(std::move(names));
         names.clear();
     };
     for (const Layer& layer : model.layers) {
-        const std::string name = nameOfModule(layer);
-        if (name.empty()) continue;  // its parameters are the root's own
-        switch (layer.kind) {
-            case LayerKind::Embedding: wrap.units.push_back({name}); break;
-            case LayerKind::Block:
-                blocks.push_back(name);
-                if (static_cast<std::int64_t>(blocks.size()) == blocksPerUnit) flush(blocks);
-                break;
-            case LayerKind::Norm:
-            case LayerKind::Head: ends.push_back(name); break;
-            case LayerKind::Loss: break;
+        if (layer.kind == LayerKind::Block) {
+            blocks.push_back(model.modules[layer.module.index()].name);
+            if (static_cast<std::int64_t>(blocks.size()) == blocksPerUnit) flush(blocks);
+        } else if (!tied && layer.kind != LayerKind::Loss) {
+            std::vector<std::string> owners = ownersOf(layer);
+            if (layer.kind == LayerKind::Embedding)
+                flush(owners);
+            else
+                ends.insert(ends.end(), owners.begin(), owners.end());
         }
     }
     flush(blocks);

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/graph/build.h"
 #include "core/model/named_decoders.h"
+#include "core/model/vit.h"
 
 namespace shardscope::core {
 namespace {
@@ -184,28 +186,36 @@ TEST(Resolve, TheUsersHardwareIsReadWithPlaces) {
 }
 
 TEST(Resolve, TorchtitansUnitsPutNormAndHeadTogether) {
-    Model model;
-    const std::pair<const char*, LayerKind> layers[] = {
-        {"tok_embeddings", LayerKind::Embedding}, {"layers.0", LayerKind::Block}, {"layers.1", LayerKind::Block},
-        {"layers.2", LayerKind::Block},           {"norm", LayerKind::Norm},      {"output", LayerKind::Head}};
-    model.modules.emplace_back();
-    for (const auto& [name, kind] : layers) {
-        Layer layer;
-        layer.kind = kind;
-        layer.module = ModuleId(model.modules.size());
-        Module module;
-        module.name = name;
-        model.modules.push_back(module);
-        model.layers.push_back(layer);
-    }
-    Layer loss;
-    loss.kind = LayerKind::Loss;
-    model.layers.push_back(loss);
+    DecoderSpec spec = *namedDecoder("llama-3.1-8b");
+    spec.layers = 3;
+    Workload workload;
+    workload.sequence = 16;
+    const Model llama = *buildModel(spec, workload);
+    const auto block = [](int i) { return "model.layers." + std::to_string(i); };
     using Units = std::vector<std::vector<std::string>>;
-    EXPECT_EQ(torchtitanUnits(model, 1, true).units,
-              (Units{{"tok_embeddings"}, {"layers.0"}, {"layers.1"}, {"layers.2"}, {"norm", "output"}}));
-    EXPECT_EQ(torchtitanUnits(model, 2, true).units,
-              (Units{{"tok_embeddings"}, {"layers.0", "layers.1"}, {"layers.2"}, {"norm", "output"}}));
+    EXPECT_EQ(torchtitanUnits(llama, 1, true).units,
+              (Units{{"model.embed_tokens"}, {block(0)}, {block(1)}, {block(2)}, {"model.norm", "lm_head"}}));
+    EXPECT_EQ(torchtitanUnits(llama, 2, true).units,
+              (Units{{"model.embed_tokens"}, {block(0), block(1)}, {block(2)}, {"model.norm", "lm_head"}}));
+    const Model vit = *buildModel(*namedVit("vit_tiny"), {});
+    EXPECT_EQ(torchtitanUnits(vit, 1, true).units.front(), (std::vector<std::string>{"conv_proj"}));
+    EXPECT_EQ(torchtitanUnits(vit, 1, true).units.back(), (std::vector<std::string>{"encoder.ln", "heads.head"}));
+}
+
+TEST(Resolve, TorchtitansUnitsOfEveryNamedModelFormUnits) {
+    for (const std::string_view name : decoderNames()) {
+        DecoderSpec spec = *namedDecoder(name);
+        spec.layers = 2;
+        Workload workload;
+        workload.sequence = 16;
+        const Model model = *buildModel(spec, workload);
+        Plan plan;
+        plan.mesh.dpShard = 2;
+        plan.fsdp.wrap = torchtitanUnits(model, 1, true);
+        const auto units = formUnits(model, plan);
+        ASSERT_TRUE(units) << name << ": " << describe(units.error());
+        EXPECT_EQ(units->size(), spec.tiedEmbeddings ? 3u : 5u) << name;
+    }
 }
 
 TEST(Resolve, AnAbsurdNumberOfMicroBatchesIsRefused) {

@@ -162,6 +162,7 @@ struct PeakCase {
     const char* name;
     std::optional<DType> param, reduce;
     std::int64_t atEndOfBackward, atCopyIn;  // bytes per element of the unit
+    friend void PrintTo(const PeakCase& c, std::ostream* os) { *os << c.name; }
 };
 
 class EndOfBackward : public testing::TestWithParam<PeakCase> {};
