@@ -103,9 +103,11 @@ Result<void> runTraining(const Arguments& arguments, const Terminal& terminal) {
     Loaded loaded;
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, setUp(arguments, loaded));
     const core::Case& one = resolved.cases.front();
-    if (std::holds_alternative<core::ShapesSpec>(resolved.model))
-        return fail(ErrorCode::Unsupported, "a model known by the shapes of its weights alone cannot be run",
-                    loaded.source, "give a config.json, a module-tree file or a built-in name instead");
+    if (std::holds_alternative<core::ShapesSpec>(resolved.model) ||
+        std::holds_alternative<core::DecoderSpec>(resolved.model))
+        return fail(ErrorCode::Unsupported,
+                    "the reference device has no kernels for language models, nor for models known by their shapes",
+                    loaded.source, "run a vision transformer (shardscope models), or simulate this model");
     runtime::TrainConfig config;
     config.model = resolved.model;
     config.plan = one.plan;

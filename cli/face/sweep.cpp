@@ -71,7 +71,9 @@ Result<Sweep> sweep(const Loaded& loaded, const std::string& over, std::span<con
         const std::string assignment = out.key + "=" + value;
         const auto applied = core::applyOverride(probe, assignment);
         if (!applied && applied.error().message == "no such key") return tl::unexpected(applied.error());
-        out.points.push_back({value, evaluatePoint(loaded, assignment, strategies)});
+        // A sweep over strategies says itself which one each row is.
+        const auto asked = out.key == "parallelism.strategy" ? std::span<const std::string>() : strategies;
+        out.points.push_back({value, evaluatePoint(loaded, assignment, asked)});
     }
     if (std::none_of(out.points.begin(), out.points.end(), [](const SweepPoint& p) { return p.report.has_value(); }))
         return tl::unexpected(out.points.front().report.error());
@@ -134,10 +136,10 @@ Document sweepDocument(const Sweep& sweep) {
 std::string sweepCsv(const Sweep& sweep) {
     fmt::memory_buffer out;
     formats::appendCsvField(out, sweep.key);
-    fmt::format_to(
-        std::back_inserter(out),
-        ",plan,ranks,global_batch_size,step_ns,samples_per_second,tokens_per_second,mfu,compute_ns,"
-        "exposed_transfer_ns,exposed_copy_ns,waiting_ns,idle_ns,wire_bytes,needed_bytes,usable_bytes,fits,error\r\n");
+    fmt::format_to(std::back_inserter(out),
+                   ",plan,ranks,global_batch_size,step_ns,samples_per_second,tokens_per_second,mfu,"
+                   "ranks_compute_ns,ranks_exposed_transfer_ns,ranks_exposed_copy_ns,ranks_waiting_ns,ranks_idle_ns,"
+                   "most_wire_bytes,needed_bytes,usable_bytes,fits,error\r\n");
     for (const SweepPoint& point : sweep.points) {
         if (!point.report) {
             formats::appendCsvField(out, point.value);

@@ -184,6 +184,16 @@ TEST(Sweep, EveryRowIsWhatSimulateAnswers) {
                          csv.begin() + static_cast<std::ptrdiff_t>(csv.find('\n', csv.find('\n') + 1)), ','));
 }
 
+TEST(Sweep, OverStrategiesEachRowIsItsOwn) {
+    const auto loaded = load(SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml", {});
+    ASSERT_TRUE(loaded);
+    const std::vector<std::string> fsdp{"fsdp"};  // what the command asks for where nothing else is said
+    const auto swept = sweep(*loaded, "parallelism.strategy=naive,fsdp", fsdp);
+    ASSERT_TRUE(swept) << core::describe(swept.error());
+    EXPECT_EQ(swept->points[0].report->plans.front().name, "naive");
+    EXPECT_EQ(swept->points[1].report->plans.front().name, "fsdp");
+}
+
 TEST(Sweep, APointThatCannotBeIsARowAndAnUnknownKeyAnError) {
     const auto loaded = load(SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml",
                              std::vector<std::string>{"cluster.nodes=1", "cluster.gpus_per_node=4"});
