@@ -35,7 +35,7 @@ std::int64_t nanoseconds(double seconds) {
 
 }  // namespace
 
-Repricer::Repricer(const core::StepGraph& graph, const core::Model& model) : m_graph(graph), m_model(model) {
+Repricer::Repricer(const core::StepGraph& graph, const core::Model& model) : m_graph(graph) {
     std::map<decltype(keyOf({}, {})), std::uint32_t> kernels;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> programs;  // begin of forward and of backward in m_sequence
     for (const core::Program& program : model.programs) {

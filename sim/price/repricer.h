@@ -69,7 +69,6 @@ private:
     void priceCosts(const core::Cluster& cluster, const PriceKnobs& knobs);
 
     const core::StepGraph& m_graph;
-    const core::Model& m_model;
     std::vector<DistinctKernel> m_kernels;
     std::vector<std::uint32_t> m_sequence;  ///< kernels of programs in order, as indices into m_kernels
     std::vector<Path> m_paths;
