@@ -34,7 +34,7 @@ enum class OpKind : std::uint8_t {
                     ///< agree); with a shard group of one there is no collective and it reads the reduce-scatter input
                     ///< itself
     AllReduce,      ///< reserved for policies with replicas
-    Send,           ///< point to point; bytes: the message; `peerClass` is the other end
+    Send,           ///< point to point; bytes: the message; `match` leads to the other end
     Receive,        ///< its other side; the two share `match`
     AddGradient,  ///< with `kernels`: the gradients that this range has just made of parameters of `unit` that had one
                   ///< already (earlier micro-batch, tied weight), added to it; without: the other stage's partial
