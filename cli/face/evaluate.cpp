@@ -124,6 +124,7 @@ Result<PlanReport> evaluateCase(const core::Resolved& resolved, const core::Case
     std::vector<MemoryVerdict> memory =
         memoryOf(*graph, *report.model, resolved.cluster, result, report.timeline, options.timelineMemory);
     const std::vector<timeline::Breakdown> times = timeline::breakdownOf(report.timeline);
+    const std::vector<timeline::ComputeWork> work = timeline::computeWorkOf(report.timeline);
     const std::vector<timeline::SpanRange> lanes = timeline::spansOfLanes(report.timeline);
     const timeline::CauseFinder finder(report.timeline);
     std::vector<std::vector<timeline::CauseTotal>> causes;
@@ -131,9 +132,11 @@ Result<PlanReport> evaluateCase(const core::Resolved& resolved, const core::Case
         const timeline::RankRow& rank = report.timeline.ranks[row];
         causes.push_back(finder.totalsOf(row));
         report.classes.push_back({report.timeline.strings[rank.name], rank.rank, rank.multiplicity, times[row],
-                                  causes[row], countTransfers(report.timeline, rank, lanes), std::move(memory[row])});
+                                  work[row], causes[row], countTransfers(report.timeline, rank, lanes),
+                                  std::move(memory[row])});
     }
     report.allRanks = timeline::sumOver(report.timeline, times);
+    report.allRanksWork = timeline::sumOver(report.timeline, work);
     report.causes = timeline::sumOver(report.timeline, causes);
 
     const double seconds = static_cast<double>(report.stepNs) * 1e-9;

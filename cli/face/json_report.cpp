@@ -38,6 +38,15 @@ Document timesDocument(const timeline::Breakdown& t) {
                    {"copy_total_ns", of(t.totalCopy)}});
 }
 
+Document workDocument(const timeline::ComputeWork& work) {
+    return object({{"forward_ns", of(work.forward)},
+                   {"backward_ns", of(work.backward)},
+                   {"accumulation_ns", of(work.accumulation)},
+                   {"copies_ns", of(work.copies)},
+                   {"optimizer_ns", of(work.optimizer)},
+                   {"other_ns", of(work.other)}});
+}
+
 Document causesDocument(const std::vector<timeline::CauseTotal>& causes, const timeline::Timeline& timeline) {
     Document list = Document::list();
     for (const timeline::CauseTotal& cause : causes)
@@ -102,6 +111,7 @@ Document planDocument(const PlanReport& plan) {
                                         {"first_rank", of(one.firstRank)},
                                         {"ranks", of(one.ranks)},
                                         {"times", timesDocument(one.times)},
+                                        {"compute_work", workDocument(one.work)},
                                         {"causes", causesDocument(one.causes, plan.timeline)},
                                         {"transfers", transfersDocument(one.transfers)},
                                         {"memory", memoryDocument(one.memory)}}));
@@ -121,6 +131,7 @@ Document planDocument(const PlanReport& plan) {
                    {"model_flops", Document::of(plan.modelFlops)},
                    {"fits", Document::of(plan.fits())},
                    {"times_all_ranks", timesDocument(plan.allRanks)},
+                   {"compute_work_all_ranks", workDocument(plan.allRanksWork)},
                    {"causes_all_ranks", causesDocument(plan.causes, plan.timeline)},
                    {"classes", std::move(classes)}});
 }

@@ -14,6 +14,7 @@
 #include "sim/price/price_graph.h"
 #include "traces/timeline/breakdown.h"
 #include "traces/timeline/causes.h"
+#include "traces/timeline/compute_work.h"
 #include "traces/timeline/timeline.h"
 
 namespace shardscope::cli {
@@ -43,6 +44,7 @@ struct ClassReport {
     std::string name;
     std::int64_t firstRank = 0, ranks = 1;
     timeline::Breakdown times;
+    timeline::ComputeWork work;                ///< what times.compute consists of
     std::vector<timeline::CauseTotal> causes;  ///< their units are strings of the plan's timeline
     TransferCounts transfers;
     MemoryVerdict memory;
@@ -55,9 +57,10 @@ struct PlanReport {
     std::int64_t ranks = 1;
     std::int64_t stepNs = 0;
     double samplesPerSecond = 0, tokensPerSecond = 0;
-    double mfu = 0;                ///< model FLOPs / (step x ranks x dense peak of the compute dtype)
-    double modelFlops = 0;         ///< of one step of the whole job
-    timeline::Breakdown allRanks;  ///< sums over all ranks
+    double mfu = 0;                      ///< model FLOPs / (step x ranks x dense peak of the compute dtype)
+    double modelFlops = 0;               ///< of one step of the whole job
+    timeline::Breakdown allRanks;        ///< sums over all ranks
+    timeline::ComputeWork allRanksWork;  ///< what allRanks.compute consists of
     std::vector<ClassReport> classes;
     std::vector<timeline::CauseTotal> causes;  ///< sums over all ranks, largest first
     timeline::Timeline timeline;

@@ -60,6 +60,15 @@ std::string header(const Report& report) {
     return text + "\n";
 }
 
+/// What a GPU computes, the model's own passes apart from what the strategy adds.
+constexpr std::pair<const char*, std::int64_t timeline::ComputeWork::*> kWorkRows[] = {
+    {"  forward", &timeline::ComputeWork::forward},
+    {"  backward", &timeline::ComputeWork::backward},
+    {"  gradient accumulation", &timeline::ComputeWork::accumulation},
+    {"  copies and casts", &timeline::ComputeWork::copies},
+    {"  optimizer", &timeline::ComputeWork::optimizer},
+    {"  other", &timeline::ComputeWork::other}};
+
 std::string mainTable(const Report& report) {
     std::vector<std::string> names{""};
     for (const PlanReport& plan : report.plans) names.push_back(plan.name);
@@ -71,10 +80,15 @@ std::string mainTable(const Report& report) {
     addRow(table, report, "MFU", [](const PlanReport& p) { return percent(p.mfu); });
     table.rule();
     addRow(table, report, "each GPU computes", [](const PlanReport& p) { return meanAndShare(p, p.allRanks.compute); });
-    addRow(table, report, "  exposed transfer",
-           [](const PlanReport& p) { return meanAndShare(p, p.allRanks.transfer); });
-    addRow(table, report, "  exposed copy", [](const PlanReport& p) { return meanAndShare(p, p.allRanks.copy); });
-    addRow(table, report, "  GPU waits", [](const PlanReport& p) { return meanAndShare(p, p.allRanks.gpuWaits()); });
+    for (const auto& [name, part] : kWorkRows) {
+        const auto time = [part = part](const PlanReport& p) { return p.allRanksWork.*part; };
+        if (std::any_of(report.plans.begin(), report.plans.end(), [&](const PlanReport& p) { return time(p) != 0; }))
+            addRow(table, report, name,
+                   [&](const PlanReport& p) { return time(p) == 0 ? std::string("-") : meanAndShare(p, time(p)); });
+    }
+    addRow(table, report, "exposed transfer", [](const PlanReport& p) { return meanAndShare(p, p.allRanks.transfer); });
+    addRow(table, report, "exposed copy", [](const PlanReport& p) { return meanAndShare(p, p.allRanks.copy); });
+    addRow(table, report, "GPU waits", [](const PlanReport& p) { return meanAndShare(p, p.allRanks.gpuWaits()); });
     addRow(table, report, "transfers hidden", [](const PlanReport& p) {
         return p.allRanks.totalTransfer == 0 ? std::string("none to hide") : percent(p.allRanks.hiddenShare());
     });

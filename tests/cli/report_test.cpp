@@ -49,7 +49,7 @@ TEST(Report, TimesOfEveryClassSumToTheStep) {
     }
 }
 
-// Framework semantics 1.17 and issue's counting rule: L units resharded after forward and a kept root make 2L + 1
+// Framework semantics 1.17: L units resharded after forward and a kept root make 2L + 1
 // gathers and L + 1 reduce-scatters; the sizes are those of the units, padded.
 TEST(Report, CountsFsdpsCollectivesAndTheirBytes) {
     const Report report = lecture();
@@ -90,14 +90,35 @@ TEST(Report, NaivesKernelsTakeNTimesFsdps) {
     options.knobs.noOverlapSlowdown = options.knobs.freeOptimizer = true;
     const auto report = answer({}, {"naive", "fsdp"}, options);
     ASSERT_TRUE(report) << core::describe(report.error());
-    const auto kernelTime = [](const PlanReport& plan) {
-        std::int64_t sum = 0;
-        for (std::size_t s = 0; s < plan.timeline.spans.size(); ++s)
-            if (static_cast<Activity>(plan.timeline.spans.activity[s]) == Activity::Kernels)
-                sum += plan.timeline.spans.end[s] - plan.timeline.spans.start[s];
-        return sum;
-    };
-    EXPECT_EQ(kernelTime(report->plans[0]), 4 * kernelTime(report->plans[1]));
+    const PlanReport& naive = report->plans[0];
+    const PlanReport& fsdp = report->plans[1];
+    // Over all GPUs the same work; on the clock four times as long, as one GPU works at a time.
+    EXPECT_EQ(naive.allRanksWork.forward, fsdp.allRanksWork.forward);
+    EXPECT_EQ(naive.allRanksWork.backward, fsdp.allRanksWork.backward);
+    const timeline::ComputeWork& one = fsdp.classes.at(0).work;
+    const std::int64_t passes = naive.allRanksWork.forward + naive.allRanksWork.backward;
+    EXPECT_EQ(passes, 4 * (one.forward + one.backward));
+    EXPECT_EQ(naive.stepNs, passes);
+    EXPECT_EQ(fsdp.stepNs, one.forward + one.backward);
+}
+
+TEST(Report, ComputeIsPassesAccumulationCopiesAndOptimizer) {
+    for (const PlanReport& plan : lecture().plans) {
+        for (const ClassReport& one : plan.classes) {
+            EXPECT_EQ(one.work.total(), one.times.compute) << plan.name << " " << one.name;
+            EXPECT_GT(one.work.forward, 0) << plan.name;
+            EXPECT_GT(one.work.backward, 0) << plan.name;
+            EXPECT_GT(one.work.optimizer, 0) << plan.name;
+            // float32 parameters are cast to bfloat16 whoever computes; only micro-batches add gradients up.
+            EXPECT_GT(one.work.copies, 0) << plan.name;
+            EXPECT_EQ(one.work.accumulation > 0, plan.setup.plan.microBatches > 1) << plan.name;
+            EXPECT_EQ(one.work.other, 0) << plan.name;
+        }
+        EXPECT_EQ(plan.allRanksWork.total(), plan.allRanks.compute);
+    }
+    const std::string table = textReport(lecture());
+    for (const char* row : {"  forward", "  backward", "  gradient accumulation", "  copies and casts", "  optimizer"})
+        EXPECT_NE(table.find(row), std::string::npos) << row;
 }
 
 TEST(Report, FiguresFollowFromEachOther) {

@@ -5,6 +5,7 @@
 
 #include "tests/timeline/hand_made.h"
 #include "traces/timeline/breakdown.h"
+#include "traces/timeline/compute_work.h"
 
 namespace shardscope::timeline {
 namespace {
@@ -28,6 +29,28 @@ TEST(Breakdown, CountsEachInstantOnceByFirstMatch) {
     EXPECT_EQ(b.step, 100);
     EXPECT_EQ(b.totalTransfer, 20);
     EXPECT_EQ(b.totalCopy, 15);
+}
+
+TEST(ComputeWork, NamesEveryInstantOfComputeOnce) {
+    HandMade t;
+    t.rank("compute comm", 100);
+    t.span("compute", Activity::CopyOut, 0, 4);
+    t.span("compute", Activity::Kernels, 4, 20);
+    t.span("compute", Activity::Kernels, 20, 27, "", kNotIssued, core::Phase::Loss);
+    t.span("compute", Activity::Kernels, 27, 60, "", kNotIssued, core::Phase::Backward);
+    t.span("compute", Activity::AddGradient, 55, 65, "", kNotIssued, core::Phase::Backward);  // 5 beside the kernels
+    t.span("comm", Activity::ReduceScatter, 60, 80);
+    t.span("compute", Activity::OptimizerStep, 80, 93, "", kNotIssued, core::Phase::Optimizer);
+    t.span("compute", Activity::Other, 94, 95);
+    const Timeline timeline = t.finish();
+    const ComputeWork work = computeWorkOf(timeline).at(0);
+    EXPECT_EQ(work.copies, 4);
+    EXPECT_EQ(work.forward, 23);
+    EXPECT_EQ(work.backward, 33);
+    EXPECT_EQ(work.accumulation, 5);
+    EXPECT_EQ(work.optimizer, 13);
+    EXPECT_EQ(work.other, 1);
+    EXPECT_EQ(work.total(), breakdownOf(timeline).at(0).compute);
 }
 
 TEST(Breakdown, HiddenTransferIsWhatRunsBesideCompute) {
