@@ -3,7 +3,9 @@
 // The step of the published ASTRA-sim comparison: 32 units of 404 MiB (about a 7B model in bf16). Forward per unit:
 // all-gather, 4.5 ms of compute; backward in reverse order: all-gather, 9 ms, reduce-scatter; a gather waits for the
 // compute two units earlier; transfers in issue order; one optimizer op of 2 ms. 161 ops a rank. Network: one switch,
-// 50 GB/s, 1 us.
+// 50 GB/s, 1 us. Memory: each rank's shard of parameters, gradients and Adam's two moments in fp32 (the comparison has
+// none; sizes as FSDP2 of a bf16 unit would have them), a gathered unit until its compute is over, a unit's gradients
+// until they are reduced, and a quarter of a unit of activations from forward to backward.
 
 #include <cstdint>
 #include <utility>
@@ -58,23 +60,50 @@ inline PricedStep fsdpStep(std::int64_t ranks, std::int64_t units = 32, std::int
     // The gather of the next unit is issued before the compute of this one, so that it need not queue behind its
     // reduction.
     std::vector<core::OpId> gathered, computed;
+    std::vector<core::BlockId> unsharded, activations, gradients;
+    const auto block = [](core::MemoryCategory category, std::int64_t bytes) {
+        core::Block made;
+        made.category = category;
+        made.bytes = {bytes};
+        return made;
+    };
+    const std::int64_t shard = units * 2 * kUnitBytes / ranks;  // fp32
+    builder.addPersistent(block(core::MemoryCategory::ShardedParameters, shard));
+    builder.addPersistent(block(core::MemoryCategory::ShardedGradients, shard));
+    builder.addPersistent(block(core::MemoryCategory::OptimizerState, 2 * shard));
     const auto issueGather = [&] {
         const std::size_t next = gathered.size();
         if (next == 2 * static_cast<std::size_t>(units)) return;
         if (next >= 2) builder.waitOp(gather, computed[next - 2], core::EdgeReason::MemoryLimit);
         const auto phase = next < static_cast<std::size_t>(units) ? core::Phase::Forward : core::Phase::Backward;
+        unsharded.push_back(builder.allocate(block(core::MemoryCategory::UnshardedParameters, kUnitBytes)));
         gathered.push_back(add(core::OpKind::AllGather, phase, gather, transfer));
+        builder.use(unsharded.back(), gathered.back());
     };
     issueGather();
     for (std::size_t i = 0; i < 2 * static_cast<std::size_t>(units); ++i) {
         issueGather();
         const bool forward = i < static_cast<std::size_t>(units);
         builder.waitOp(compute, gathered[i], core::EdgeReason::Data);
+        if (forward)
+            activations.push_back(builder.allocate(block(core::MemoryCategory::Activations, kUnitBytes / 4)));
+        else
+            gradients.push_back(builder.allocate(block(core::MemoryCategory::UnshardedGradients, kUnitBytes)));
         computed.push_back(add(core::OpKind::Compute, forward ? core::Phase::Forward : core::Phase::Backward, compute,
                                forward ? kForward : kBackward));
-        if (forward) continue;
+        builder.use(unsharded[i], computed.back());
+        builder.release(unsharded[i]);
+        if (forward) {
+            builder.use(activations.back(), computed.back());
+            continue;
+        }
+        const core::BlockId saved = activations[2 * static_cast<std::size_t>(units) - 1 - i];
+        builder.use(saved, computed.back());
+        builder.release(saved);
+        builder.use(gradients.back(), computed.back());
         builder.waitOp(reduce, computed.back(), core::EdgeReason::Data);
-        add(core::OpKind::ReduceScatter, core::Phase::Backward, reduce, transfer);
+        builder.use(gradients.back(), add(core::OpKind::ReduceScatter, core::Phase::Backward, reduce, transfer));
+        builder.release(gradients.back());
     }
     builder.waitStream(compute, reduce, core::EdgeReason::Data);
     add(core::OpKind::OptimizerStep, core::Phase::Optimizer, compute, kOptimizer);

@@ -23,8 +23,8 @@ for arguments in "4096" "4096 speeds" "65536" "65536 speeds"; do
 done
 
 echo
-echo "Whole process: shardscope simulate llama-3.1-405b, FSDP over 16,384 ranks (target <= 50 ms), seconds:"
+echo "Whole process: shardscope simulate config.json of Llama-3.1-405B, FSDP over 16,384 ranks (target <= 50 ms), seconds:"
 TIMEFORMAT=%R
 for _ in 1 2 3 4 5 6 7; do
-  time "$build/bin/shardscope" simulate llama-3.1-405b --set parallelism.data_parallel_shard_degree=16384 --json >/dev/null
+  time "$build/bin/shardscope" simulate bench/llama_3_1_405b/config.json --set parallelism.data_parallel_shard_degree=16384 --json >/dev/null
 done 2>&1 | sort -n | awk '{a[NR] = $1} END {printf "  least %s, median %s, most %s\n", a[1], a[int((NR + 1) / 2)], a[NR]}'

@@ -1,17 +1,21 @@
-// From a model and a plan to a step: what a face does for one answer, without reading files and drawing. Llama shapes
-// under FSDP on H100 nodes.
+// From a model's file or a changed knob to a finished report: what a face does for one answer. Llama shapes under FSDP
+// on H100 nodes.
 
 #include <benchmark/benchmark.h>
 
+#include <string>
+
 #include "bench/clocks.h"
-#include "core/cluster/cluster.h"
+#include "cli/face/load.h"
+#include "cli/face/report.h"
 #include "core/graph/build.h"
 #include "core/model/named_decoders.h"
-#include "sim/memory/step_memory.h"
 #include "sim/price/price_graph.h"
 #include "sim/price/repricer.h"
 #include "sim/run/simulate.h"
 #include "sim/run/to_timeline.h"
+#include "traces/timeline/causes.h"
+#include "traces/timeline/compute_work.h"
 
 namespace {
 
@@ -57,14 +61,37 @@ void repriceAndRun(benchmark::State& state) {
 }
 BENCHMARK(repriceAndRun)->Arg(32)->Unit(benchmark::kMicrosecond);
 
-// A knob changes that needs new prices only: prices, step, five times, memory, timeline. Targets for 80 layers: 5 ms
-// folded, 20 ms with 1,024 clocks.
-void knobToReport(benchmark::State& state, bool ownClocks) {
+cli::Loaded loaded(const std::string& input, std::int64_t ranks) {
+    const std::vector<std::string> settings{"cluster.gpu=h100-sxm", "training.seq_len=8192",
+                                            "parallelism.data_parallel_shard_degree=" + std::to_string(ranks)};
+    return cli::load(input, settings).value();
+}
+
+std::string finishedReport(const cli::Loaded& from) {
+    const auto resolved = core::resolve(from.scenario, from.inputs, std::vector<std::string>{"fsdp"}).value();
+    return cli::textReport(cli::evaluate(resolved, from.source).value());
+}
+
+// One knob changes, and everything is done anew: model, graph, prices, step, five times, causes, memory in both views,
+// timeline, text. Target for 1,024 identical ranks and 80 layers: 5 ms.
+void knobToReport(benchmark::State& state) {
+    cli::Loaded from = loaded("llama-3.1-70b", 1024);
+    std::int64_t sequence = 4096;
+    for (auto _ : state) {
+        from.scenario.training.seqLen = sequence = sequence < 8192 ? sequence + 8 : 4096;
+        benchmark::DoNotOptimize(finishedReport(from));
+    }
+}
+BENCHMARK(knobToReport)->Unit(benchmark::kMillisecond);
+
+// A knob changes that needs new prices only, every rank with a clock of its own: prices, step, five times and peak
+// memory of every rank, timeline and causes of the chosen ones, memory. Target for 1,024 clocks and 80 layers: 20 ms.
+void knobToReportOwnClocks(benchmark::State& state) {
     const auto model = llama("llama-3.1-70b", 80);
     const auto graph = core::buildStepGraph(model, fsdp(1024)).value();
     const auto cluster = h100s(1024);
     const auto prepared = sim::PreparedStep::prepare(graph).value();
-    const auto options = ownClocks ? bench::randomClocks(1024, true) : sim::RunOptions();
+    const auto options = bench::randomClocks(1024, true);
     sim::Repricer repricer(graph, model);
     sim::Prices prices;
     sim::PriceKnobs knobs;
@@ -75,37 +102,20 @@ void knobToReport(benchmark::State& state, bool ownClocks) {
         const auto result = prepared.run(prices, options).value();
         const auto line = sim::toTimeline(graph, model, prices, result, options);
         benchmark::DoNotOptimize(timeline::breakdownOf(line));
+        benchmark::DoNotOptimize(timeline::computeWorkOf(line));
+        const timeline::CauseFinder finder(line);
+        for (std::uint32_t row = 0; row < line.ranks.size(); ++row) benchmark::DoNotOptimize(finder.totalsOf(row));
         benchmark::DoNotOptimize(sim::hostOrderMemory(graph, model, core::ClassId(0)));
     }
     state.counters["ops"] = static_cast<double>(graph.ops.size());
 }
-BENCHMARK_CAPTURE(knobToReport, identical_ranks, false)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(knobToReport, own_clocks, true)->Unit(benchmark::kMillisecond);
+BENCHMARK(knobToReportOwnClocks)->Unit(benchmark::kMillisecond);
 
-// Another plan: the graph is built anew.
-void planToReport(benchmark::State& state) {
-    const auto model = llama("llama-3.1-70b", 80);
-    const auto cluster = h100s(1024);
-    for (auto _ : state) {
-        const auto graph = core::buildStepGraph(model, fsdp(1024)).value();
-        const auto prices = sim::priceGraph(graph, model, cluster);
-        const auto result = sim::simulate(graph, prices).value();
-        benchmark::DoNotOptimize(sim::toTimeline(graph, model, prices, result));
-        benchmark::DoNotOptimize(sim::hostOrderMemory(graph, model, core::ClassId(0)));
-    }
-}
-BENCHMARK(planToReport)->Unit(benchmark::kMillisecond);
-
-// Llama-3.1-405B over 16,384 identical ranks, from the shapes of its configuration. Target: 20 ms.
+// Llama-3.1-405B over 16,384 identical ranks, from its config.json to the text of the report. Target: 20 ms.
 void llama405b(benchmark::State& state) {
-    for (auto _ : state) {
-        const auto model = llama("llama-3.1-405b", 126);
-        const auto graph = core::buildStepGraph(model, fsdp(16384)).value();
-        const auto prices = sim::priceGraph(graph, model, h100s(16384));
-        const auto result = sim::simulate(graph, prices).value();
-        benchmark::DoNotOptimize(sim::toTimeline(graph, model, prices, result));
-        benchmark::DoNotOptimize(sim::hostOrderMemory(graph, model, core::ClassId(0)));
-    }
+    for (auto _ : state)
+        benchmark::DoNotOptimize(
+            finishedReport(loaded(SHARDSCOPE_SOURCE_DIR "/bench/llama_3_1_405b/config.json", 16384)));
 }
 BENCHMARK(llama405b)->Unit(benchmark::kMillisecond);
 

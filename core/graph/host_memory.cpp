@@ -1,5 +1,7 @@
 #include "core/graph/host_memory.h"
 
+#include <algorithm>
+
 namespace shardscope::core {
 
 HostMemoryCursor::HostMemoryCursor(const StepGraph& graph, const RankClass& rankClass, std::int64_t optimizerStateBytes)
@@ -25,6 +27,20 @@ const HostAction* HostMemoryCursor::next() {
         m_live[block.category] -= bytesOf(block);
     }
     return &action;
+}
+
+Bytes peakAllocated(const StepGraph& graph, const RankClass& rankClass) {
+    HostMemoryCursor cursor(graph, rankClass);
+    std::int64_t live = cursor.live().total().value, peak = live;
+    while (const HostAction* action = cursor.next()) {
+        if (action->kind == HostActionKind::Allocate) {
+            live += cursor.bytesOf(graph.blocks[action->block.index()]);
+            peak = std::max(peak, live);
+        } else if (action->kind == HostActionKind::Release) {
+            live -= cursor.bytesOf(graph.blocks[action->block.index()]);
+        }
+    }
+    return {peak};
 }
 
 }  // namespace shardscope::core

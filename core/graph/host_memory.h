@@ -51,4 +51,8 @@ private:
     CategoryBytes m_live;
 };
 
+/// The largest total of live bytes during the step: what PyTorch's max_memory_allocated would report. Clocks do not
+/// move it, so ranks of a class have it in common (but for OptimizerState, of which the largest counts).
+[[nodiscard]] Bytes peakAllocated(const StepGraph& graph, const RankClass& rankClass);
+
 }  // namespace shardscope::core

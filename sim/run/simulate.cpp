@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/graph/host_memory.h"
 #include "sim/engine/event_engine.h"
 #include "sim/run/breakdown_of_run.h"
 #include "sim/run/chosen_ranks.h"
@@ -60,6 +61,18 @@ PreparedStep::PreparedStep(const core::StepGraph& graph, Wiring wiring) : m_grap
     m_foldedClock = ClockEngine::refusal(graph, m_wiring, 1).empty();
     m_rankClock = m_foldedClock && ClockEngine::refusal(graph, m_wiring, ranksOf(graph)).empty();
     if (m_foldedClock) m_clock.emplace(graph, m_wiring);
+    m_peakAllocated.reserve(graph.classes.size());
+    for (const core::RankClass& rankClass : graph.classes)
+        m_peakAllocated.push_back(core::peakAllocated(graph, rankClass));
+}
+
+std::vector<core::Bytes> PreparedStep::peaksByRow(bool folded) const {
+    if (folded) return m_peakAllocated;
+    std::vector<core::Bytes> peaks;
+    peaks.reserve(static_cast<std::size_t>(ranksOf(*m_graph)));
+    for (std::size_t c = 0; c < m_peakAllocated.size(); ++c)
+        peaks.insert(peaks.end(), static_cast<std::size_t>(m_graph->classes[c].multiplicity), m_peakAllocated[c]);
+    return peaks;
 }
 
 core::Result<PreparedStep> PreparedStep::prepare(const core::StepGraph& graph) {
@@ -89,6 +102,7 @@ StepResult PreparedStep::runClocks(const ClockEngine& engine, const Prices& pric
     result.folded = folded;
     result.engine = Engine::Clock;
     result.breakdown = std::move(run.breakdown);
+    result.peakAllocated = peaksByRow(folded);
     const core::RankClass& all = m_graph->classes.front();
     if (folded) {
         result.ranks.push_back(
@@ -123,6 +137,7 @@ core::Result<StepResult> PreparedStep::runEvents(const Prices& prices, const Run
     result.folded = folded;
     result.engine = Engine::Event;
     result.breakdown = breakdownOfRun(graph, m_wiring, instances, run);
+    result.peakAllocated = peaksByRow(folded);
     if (!folded) {
         for (ChosenRank& chosen : chooseRanks(graph, result.breakdown, options)) {
             const auto row = static_cast<std::size_t>(chosen.rank);

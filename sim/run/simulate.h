@@ -49,7 +49,10 @@ struct StepResult {
     bool folded = true;     ///< a row per class; otherwise a row per rank
     Engine engine = Engine::Clock;
     std::vector<timeline::Breakdown> breakdown;  ///< by row, over [0, step)
-    std::vector<RankInstants> ranks;             ///< of the chosen ranks, by rank number; folded: of every class
+    /// By row, in host order: core::peakAllocated of the row's class. Memory over device time follows from the instants
+    /// of the chosen ranks (sim/memory/step_memory.h).
+    std::vector<core::Bytes> peakAllocated;
+    std::vector<RankInstants> ranks;  ///< of the chosen ranks, by rank number; folded: of every class
 };
 
 /// A graph with everything that does not depend on prices worked out. The graph must outlive it and stay as it is.
@@ -71,9 +74,11 @@ private:
                                        bool folded) const;
     [[nodiscard]] core::Result<StepResult> runEvents(const Prices& prices, const RunOptions& options,
                                                      bool folded) const;
+    [[nodiscard]] std::vector<core::Bytes> peaksByRow(bool folded) const;
 
     const core::StepGraph* m_graph;
     Wiring m_wiring;
+    std::vector<core::Bytes> m_peakAllocated;         ///< by class
     bool m_foldedClock = false, m_rankClock = false;  ///< what the clock engine takes
     std::optional<ClockEngine> m_clock;
 };

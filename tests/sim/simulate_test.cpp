@@ -72,6 +72,21 @@ TEST(Simulate, KeepsTheSlowestMedianAndFastestRank) {
     expectTimelineTellsTheSame(step.graph, step.prices, *result, options);
 }
 
+TEST(Simulate, GivesThePeakMemoryOfEveryRank) {
+    const auto step = bench::fsdpStep(64);
+    const auto prepared = sim::PreparedStep::prepare(step.graph).value();
+    const auto own = prepared.run(step.prices, someClocks(64, 3)).value();
+    // Shards of parameters and gradients and twice that of moments in fp32. Largest at the first backward: 32 quarters
+    // of activations, the unit at work and the one gathered ahead, and the unit's gradients.
+    constexpr std::int64_t kUnit = 404ll << 20;
+    const std::int64_t expected = 4 * (32 * 2 * kUnit / 64) + (32 / 4 + 2 + 1) * kUnit;
+    ASSERT_EQ(own.peakAllocated.size(), 64u);
+    for (const core::Bytes& peak : own.peakAllocated) EXPECT_EQ(peak.value, expected);
+    const auto folded = prepared.run(step.prices).value();
+    ASSERT_EQ(folded.peakAllocated.size(), folded.breakdown.size());
+    EXPECT_EQ(folded.peakAllocated.front().value, expected);
+}
+
 TEST(Simulate, TheEventEngineTakesWhatTheClockEngineDoesNot) {
     tests::GraphByHand g;
     const auto compute = g.stream(StreamKind::Compute), link = g.stream(StreamKind::PointToPoint);
