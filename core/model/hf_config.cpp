@@ -7,11 +7,10 @@
 #include <cmath>
 #include <tuple>
 
+#include "core/model/size_check.h"
+
 namespace shardscope::core {
 namespace {
-
-constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;  // far beyond any model, and products of two still fit
-constexpr std::int64_t kMostLayers = 100'000;
 
 /// What transformers takes for keys that a config does not state (framework semantics 9.3).
 struct Defaults {

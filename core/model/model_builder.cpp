@@ -3,6 +3,8 @@
 #include <cassert>
 #include <utility>
 
+#include "core/model/size_check.h"
+
 namespace shardscope::core {
 namespace {
 
@@ -81,6 +83,9 @@ void ModelBuilder::layer(std::string name, LayerKind kind, std::string_view modu
 }
 
 Result<Model> ModelBuilder::finish() {
+    std::int64_t blocks = 0;
+    for (const Layer& layer : m_model.layers) blocks += layer.kind == LayerKind::Block ? 1 : 0;
+    SHARDSCOPE_TRY(checkLayers(m_model.name, "the number of blocks", blocks));
     double elements = 0, flops = 0;
     for (const Parameter& parameter : m_model.parameters) {
         double product = 1;

@@ -30,7 +30,7 @@ public:
     void layer(std::string name, LayerKind kind, std::string_view module, ProgramId program);
 
     [[nodiscard]] Model& model() { return m_model; }
-    /// Errors: the parameters or the FLOPs of all layers together exceed 2^62.
+    /// Errors: more than kMostLayers blocks; the parameters or the FLOPs of all layers together exceed 2^62.
     [[nodiscard]] Result<Model> finish();
 
 private:

@@ -85,7 +85,7 @@ private:
         const Document* found = table.find(key);
         if (found == nullptr) return {};
         if (found->kind != Document::Kind::Integer || found->integer < 1 || found->integer > kLargestSize)
-            return wrong(*found, place, std::string(key) + " must be a whole number from 1 to 2^40");
+            return wrong(*found, place, std::string(key) + " must be a whole number from 1 to 2^31");
         value = found->integer;
         return {};
     }
@@ -101,7 +101,7 @@ private:
         Shape shape;
         for (const Document& item : found->items) {
             if (item.kind != Document::Kind::Integer || item.integer < 1 || item.integer > kLargestSize)
-                return wrong(*found, place, "a dimension is no whole number from 1 to 2^40; " + expected);
+                return wrong(*found, place, "a dimension is no whole number from 1 to 2^31; " + expected);
             shape.push_back(item.integer);
         }
         return shape;

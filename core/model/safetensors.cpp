@@ -209,6 +209,10 @@ Result<SafetensorsHeader> parseSafetensorsHeader(std::string_view bytes, std::in
     if (const auto first = text.find_first_not_of(" \t\r\n"); first == std::string_view::npos || text[first] != '{')
         return broken("header: expected JSON that starts with '{'", file);
     SHARDSCOPE_ASSIGN(const Document root, parseJson(text, file + " (header)"));
+    if (root.members.size() > kMostTensors)
+        return fail(ErrorCode::Unsupported,
+                    fmt::format("found {} tensors, expected at most {}", root.members.size(), kMostTensors), file,
+                    "name a config.json or a module-tree file instead");
     header.entries.reserve(root.members.size());
     for (const auto& [name, value] : root.members) {
         if (name != "__metadata__") {

@@ -20,6 +20,8 @@ namespace shardscope::core {
 
 inline constexpr std::int64_t kSafetensorsPrefixBytes = 8;
 inline constexpr std::int64_t kSafetensorsMaxHeaderBytes = 100'000'000;
+/// Tensors of a model; the largest public checkpoints, mixtures of experts, hold 100,000 to 200,000.
+inline constexpr std::size_t kMostTensors = 250'000;
 
 struct SafetensorsEntry {
     std::string name;

@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "core/model/model_builder.h"
+#include "core/model/safetensors.h"
 #include "core/model/shapes_groups.h"
 #include "core/model/size_check.h"
 
 namespace shardscope::core {
 namespace {
 
-constexpr std::size_t kMostEntries = 1'000'000;
 constexpr std::size_t kMostModulesOfLayer = 60'000;  // Kernel::module is a 16-bit index
 constexpr std::size_t kLongestName = 512;
 constexpr double kLargestProduct = 1e17;  // elements of any tensor here: 8 bytes each stay below 2^62
@@ -36,9 +36,10 @@ std::string moduleOf(const std::string& parameter) {
 }
 
 Result<void> checkEntries(const ShapesSpec& spec) {
-    if (spec.entries.size() > kMostEntries)
+    if (spec.entries.size() > kMostTensors)
         return fail(ErrorCode::Unsupported,
-                    fmt::format("found {} tensors, expected at most {}", spec.entries.size(), kMostEntries), spec.name);
+                    fmt::format("found {} tensors, expected at most {}", spec.entries.size(), kMostTensors), spec.name,
+                    "name a config.json or a module-tree file instead");
     std::unordered_set<std::string_view> names;
     for (const ShapesSpec::Entry& entry : spec.entries) {
         const std::string& name = entry.name;
@@ -285,8 +286,9 @@ Program lossProgram(DType dtype, std::int64_t rows, std::int64_t width) {
 void addParameter(ModelBuilder& builder, std::unordered_map<std::string, ModuleId>& modules,
                   const ShapesSpec::Entry& entry) {
     const std::string owner = moduleOf(entry.name);
+    const bool known = modules.contains(owner);
     std::size_t end = 0;
-    while (end < owner.size()) {
+    while (!known && end < owner.size()) {
         end = std::min(owner.find('.', end + 1), owner.size());
         std::string prefix = owner.substr(0, end);
         if (!modules.contains(prefix)) {
@@ -330,6 +332,8 @@ Result<Model> buildFromShapes(const ShapesSpec& spec, const Workload& workload) 
     SHARDSCOPE_TRY(checkWorkload(workload));
     SHARDSCOPE_TRY(checkEntries(spec));
     const ShapesGroups groups = groupByBlocks(spec);
+    SHARDSCOPE_TRY(checkLayers(spec.name, "the number of blocks in the tensors' names",
+                               static_cast<std::int64_t>(groups.blocks.size())));
     if (groups.buffers.size() == spec.entries.size())
         return fail(ErrorCode::Input, "found no weights, only integer tensors and buffers", spec.name);
     std::int64_t rows = 0;

@@ -147,10 +147,7 @@ Result<Sizes> sizesOf(const VitSpec& spec, const Workload& workload) {
                                                      {"hidden size", spec.hidden},
                                                      {"mlp size", spec.mlp}}));
     const std::string where = "model " + spec.name;
-    if (spec.layers > kMostLayers)
-        return fail(ErrorCode::Input,
-                    "layers is " + std::to_string(spec.layers) + ", expected at most " + std::to_string(kMostLayers),
-                    where);
+    SHARDSCOPE_TRY(checkLayers(where, "layers", spec.layers));
     if (spec.imageSize % spec.patchSize != 0)
         return fail(ErrorCode::Input,
                     "image size " + std::to_string(spec.imageSize) + " is no multiple of the patch size " +

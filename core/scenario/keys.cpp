@@ -1,5 +1,7 @@
 #include "core/scenario/keys.h"
 
+#include "core/model/size_check.h"
+
 namespace shardscope::core {
 namespace {
 
@@ -8,7 +10,6 @@ constexpr std::int64_t kMostNodes = 1'000'000, kMostGpusPerNode = 1024;  // of p
 constexpr std::int64_t kMostSamples = std::int64_t{1} << 30;
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 26;
 constexpr std::int64_t kMostWidth = std::int64_t{1} << 26;
-constexpr std::int64_t kMostLayers = 100'000;
 constexpr std::int64_t kMostDepth = 1'000;
 
 using S = Scenario;

@@ -183,7 +183,7 @@ TEST(ModuleTree, RefusesWhatMakesNoModelAndNamesThePlace) {
         "m.toml: a: 3 heads do not divide 4 channels");
     EXPECT_NE(refusal(emb +
                       "[[modules]]\nkind = 'residual'\nname = 'r'\nmodules = [{kind = 'list', name = 'l', repeat = "
-                      "20000, modules = [{kind = 'gelu'}]}]\n" +
+                      "120, modules = [{kind = 'list', repeat = 100, modules = [{kind = 'gelu'}]}]}]\n" +
                       head)
                   .find("10000 modules in one layer"),
               std::string::npos);
@@ -191,6 +191,11 @@ TEST(ModuleTree, RefusesWhatMakesNoModelAndNamesThePlace) {
     EXPECT_NE(
         refusal(emb + "[[modules]]\nkind = 'list'\nname = 'l'\nrepeat = 1000000\nmodules = [{kind = 'gelu'}]\n" + head),
         "built");
+    std::string lists;  // each within its bound, together beyond it
+    for (const char* name : {"k", "l", "m"})
+        lists += std::string("[[modules]]\nkind = 'list'\nname = '") + name +
+                 "'\nrepeat = 2000\nmodules = [{kind = 'gelu'}]\n";
+    EXPECT_NE(refusal(emb + lists + head).find("is 6000, expected at most 4096"), std::string::npos);
     EXPECT_NE(refusal(emb +
                       "[[modules]]\nkind = 'linear'\nname = 'w'\nshape = [1099511627776, 4]\n[[modules]]\nkind = "
                       "'linear'\nname = 'v'\nshape = [1099511627776, 1099511627776]\n" +
@@ -202,10 +207,10 @@ TEST(ModuleTree, RefusesWhatMakesNoModelAndNamesThePlace) {
 TEST(ModuleTree, RefusesASequenceThatFitsNoMemory) {
     auto spec = *tests::toySpec({.blocks = 1});
     Workload workload;
-    workload.batch = std::int64_t{1} << 40;
-    workload.sequence = std::int64_t{1} << 40;
+    workload.batch = std::int64_t{1} << 32;
+    workload.sequence = std::int64_t{1} << 32;
     EXPECT_FALSE(buildModel(spec, workload).has_value());
-    workload.batch = std::int64_t{1} << 38;
+    workload.batch = std::int64_t{1} << 31;
     workload.sequence = 5;
     EXPECT_TRUE(buildModel(spec, workload).has_value());
     spec.root.children.erase(spec.root.children.begin() + 1);  // no position: any sequence

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ctime>
 #include <set>
 
 #include "core/model/decoder.h"
 #include "core/model/named_decoders.h"
+#include "core/model/safetensors.h"
 #include "core/model/shapes_groups.h"
 
 namespace shardscope::core {
@@ -143,6 +145,52 @@ TEST(ShapesModel, blocksAreFoundUnderTheNamesOfSeveralFamilies) {
     EXPECT_EQ(t5.blocks.front().module, "encoder.block.0");
     const ShapesGroups twins = groups({"layers.7.a.weight", "layers.07.a.weight", "layers.8.a.weight"});
     EXPECT_EQ(twins.blocks.size(), 3u);
+}
+
+/// A file of a mixture of experts: 60 blocks that share `tensors`.
+std::string headerOf(std::size_t tensors) {
+    std::string json = "{";
+    for (std::size_t i = 0; i < tensors; ++i)
+        json += std::string(i == 0 ? "" : ",") + "\"model.layers." + std::to_string(i % 60) + ".experts." +
+                std::to_string(i / 60) + R"(.w.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[)" +
+                std::to_string(16 * i) + "," + std::to_string(16 * i + 16) + "]}";
+    json += "}";
+    std::string bytes;
+    for (int i = 0; i < 8; ++i) bytes += static_cast<char>(json.size() >> (8 * i) & 0xff);
+    return bytes + json;
+}
+
+Result<Model> readAndBuild(const std::string& bytes, std::size_t tensors) {
+    SHARDSCOPE_ASSIGN(const SafetensorsHeader header,
+                      parseSafetensorsHeader(bytes, static_cast<std::int64_t>(bytes.size() + 16 * tensors), "f"));
+    SHARDSCOPE_ASSIGN(const ShapesSpec spec, shapesFromSafetensors("m", {header}, nullptr));
+    return buildFromShapes(spec, workload());
+}
+
+TEST(ShapesModel, timeGrowsWithTheTensorsNotWithTheirSquare) {
+    const auto seconds = [](std::size_t tensors) {
+        const std::string bytes = headerOf(tensors);
+        double best = 1e9;
+        for (int i = 0; i < 3; ++i) {
+            const std::clock_t start = std::clock();
+            EXPECT_TRUE(readAndBuild(bytes, tensors));
+            best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+        }
+        return best;
+    };
+    // Eight times the tensors: a square would be 64 times the time, caches and allocation make linear about 10.
+    EXPECT_LT(seconds(40'000), 30 * std::max(seconds(5'000), 1e-3));
+}
+
+TEST(ShapesModel, tooManyTensorsOrBlocksAreRefusedByNumber) {
+    const auto tensors = readAndBuild(headerOf(kMostTensors + 1), kMostTensors + 1);
+    ASSERT_FALSE(tensors);
+    EXPECT_EQ(tensors.error().message, "found 250001 tensors, expected at most 250000");
+    ShapesSpec spec;
+    for (int i = 0; i < 5'000; ++i) spec.entries.push_back({"h." + std::to_string(i) + ".w", {2, 2}, DType::F32});
+    const auto blocks = buildFromShapes(spec, workload());
+    ASSERT_FALSE(blocks);
+    EXPECT_NE(blocks.error().message.find("5000, expected at most 4096"), std::string::npos) << blocks.error().message;
 }
 
 TEST(ShapesModel, badShapesAndNamesAreRefused) {
