@@ -23,7 +23,16 @@ std::int64_t segmentFor(std::int64_t size) {
     return roundUp(size, kLargeRounding);
 }
 
+std::uint8_t poolOf(std::uint8_t stream, bool large) {
+    return static_cast<std::uint8_t>(stream * 2 + (large ? 1 : 0));
+}
+
 }  // namespace
+
+core::Bytes CachingAllocator::reservedOf(std::uint8_t stream, bool large) const {
+    const auto found = m_reservedOf.find(poolOf(stream, large));
+    return {found == m_reservedOf.end() ? 0 : found->second};
+}
 
 CachingAllocator::PieceId CachingAllocator::findOrReserve(std::int64_t size, std::uint8_t pool, bool large) {
     auto& free = m_free[pool];
@@ -38,6 +47,7 @@ CachingAllocator::PieceId CachingAllocator::findOrReserve(std::int64_t size, std
     m_next.push_back(kNone);
     m_previous.push_back(kNone);
     m_reserved += segment;
+    m_reservedOf[pool] += segment;
     return piece;
 }
 
@@ -45,7 +55,7 @@ CachingAllocator::Handle CachingAllocator::allocate(core::Bytes bytes, std::uint
     if (bytes.value <= 0) return kNone;
     const std::int64_t size = roundUp(bytes.value, kRounding);
     const bool large = size > kSmallLimit;
-    const auto pool = static_cast<std::uint8_t>(stream * 2 + (large ? 1 : 0));
+    const auto pool = poolOf(stream, large);
     const PieceId piece = findOrReserve(size, pool, large);
     const std::int64_t rest = m_pieces[piece].size - size;
     // A small piece is split for any remainder worth a block, a large one only for more than 1 MiB.

@@ -27,6 +27,8 @@ public:
     [[nodiscard]] core::Bytes allocated() const { return {m_allocated}; }
     /// Sum of all segments; never falls.
     [[nodiscard]] core::Bytes reserved() const { return {m_reserved}; }
+    /// Of these, the segments of one stream that serve requests up to 1 MiB (`large` false) or larger ones.
+    [[nodiscard]] core::Bytes reservedOf(std::uint8_t stream, bool large) const;
 
 private:
     struct Piece {  // part of a segment, in address order
@@ -43,6 +45,7 @@ private:
     std::vector<Piece> m_pieces;
     std::vector<PieceId> m_next, m_previous;  // neighbours in the segment; kNone at its ends
     std::map<std::uint8_t, std::set<std::pair<std::int64_t, PieceId>>> m_free;  // by pool: size, piece
+    std::map<std::uint8_t, std::int64_t> m_reservedOf;                          // by pool
     std::int64_t m_allocated = 0, m_reserved = 0;
     static constexpr PieceId kNone = 0xffffffffu;
 };

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/memory/caching_allocator.h"
+#include "sim/memory/host_order_walk.h"
 
 namespace shardscope::sim {
 namespace {
@@ -96,35 +96,22 @@ StepMemory hostOrderMemory(const StepGraph& graph, const core::Model& model, cor
                            std::int64_t optimizerStateBytes) {
     const core::RankClass& which = graph.classes[rankClass.index()];
     StepMemory memory;
-    CachingAllocator allocator;
-    std::vector<CachingAllocator::Handle> handles(graph.blocks.size(), 0);
 
     // First pass: where the peak is, and what the allocator reserves.
-    core::HostMemoryCursor cursor(graph, which, optimizerStateBytes);
-    for (std::size_t i = 0; i < graph.blocks.size(); ++i) {
-        const Block& block = graph.blocks[i];
-        if (block.persistent && block.rankClass == rankClass)
-            handles[i] = allocator.allocate({cursor.bytesOf(block)}, block.pool);
-    }
-    memory.atStart = cursor.live();
-    std::int64_t peak = cursor.live().total().value;
+    HostOrderWalk walk(graph, rankClass, optimizerStateBytes);
+    memory.atStart = memory.hostOrder.byCategory = walk.live();
+    std::int64_t peak = walk.live().total().value;
     std::uint32_t peakAt = 0;
-    memory.hostOrder.byCategory = cursor.live();
-    while (const HostAction* action = cursor.next()) {
-        if (action->kind == HostActionKind::Allocate) {
-            const Block& block = graph.blocks[action->block.index()];
-            handles[action->block.index()] = allocator.allocate({cursor.bytesOf(block)}, block.pool);
-            if (const std::int64_t total = cursor.live().total().value; total > peak) {
-                peak = total;
-                peakAt = cursor.position();
-                memory.hostOrder.byCategory = cursor.live();
-            }
-        } else if (action->kind == HostActionKind::Release) {
-            allocator.release(handles[action->block.index()]);
+    while (const HostAction* action = walk.next()) {
+        if (action->kind != HostActionKind::Allocate) continue;
+        if (const std::int64_t total = walk.live().total().value; total > peak) {
+            peak = total;
+            peakAt = walk.position();
+            memory.hostOrder.byCategory = walk.live();
         }
     }
-    memory.atEnd = cursor.live();
-    memory.reserved = allocator.reserved();
+    memory.atEnd = walk.live();
+    memory.reserved = walk.allocator().reserved();
     memory.hostOrder.total = {peak};
 
     // Second pass, up to the peak: what it is made of.

@@ -229,6 +229,35 @@ TEST(MemoryOfFsdp2, ShardedGradientsStayAfterTheirReduceScatter) {
               2 * 4 * t.unit / kRanks);
 }
 
+// 1.6: beside its input a reduction has an output of b_r P-hat / N, the sharded gradient itself if no cast is needed.
+TEST(MemoryOfFsdp2, TheOutputOfAReduceScatterIsOneShareOfItsInput) {
+    for (const DType reduce : {DType::F32, DType::BF16}) {
+        const Toy t = toy([&](Plan& plan) { plan.precision.reduce = reduce; });
+        const std::int64_t size = sizeOf(reduce);
+        const auto before = liveAfter(t.graph, marks(t.graph, Mark::ReduceCopyIn, "blocks.2"));
+        const auto scattered = liveAfter(t.graph, launches(t.graph, OpKind::ReduceScatter, "blocks.2"));
+        EXPECT_EQ(before[ReduceBuffers], size * t.unit);
+        EXPECT_EQ(scattered[ReduceBuffers] + scattered[ShardedGradients],
+                  before[ReduceBuffers] + before[ShardedGradients] + size * t.unit / kRanks);
+        const bool views = reduce == DType::F32;
+        EXPECT_EQ(scattered[ReduceBuffers], size * t.unit + (views ? 0 : size * t.unit / kRanks));
+        // The cast to the original dtype needs both; then only the sharded gradient stays.
+        const auto cast = liveAfter(t.graph, launches(t.graph, OpKind::ReduceCopyOut, "blocks.2"));
+        EXPECT_EQ(cast[ShardedGradients] - before[ShardedGradients], 4 * t.unit / kRanks);
+        EXPECT_EQ(cast[ReduceBuffers], scattered[ReduceBuffers]);
+        const auto done = liveAfter(t.graph, marks(t.graph, Mark::GradientSet, "blocks.2"));
+        EXPECT_EQ(done[ReduceBuffers], size * t.unit);
+        EXPECT_EQ(done[ShardedGradients], cast[ShardedGradients]);
+    }
+}
+
+TEST(MemoryOfFsdp2, WithoutReshardTheLastGatherHoldsTwoBuffers) {
+    const Toy t = toy([](Plan& plan) { plan.fsdp.reshardAfterForward = {Reshard::Kind::False, 0}; });
+    const auto live = liveAfter(t.graph, launches(t.graph, OpKind::AllGather, "blocks.3"));
+    EXPECT_EQ(live[GatherBuffers], 2 * 2 * t.unit);
+    EXPECT_EQ(live[UnshardedParameters], 2 * (3 * t.unit + t.root));
+}
+
 // Section 6: persistent bytes per parameter.
 TEST(BytesPerParameter, FsdpHoldsSixteenOverNAndASingleRankSixteen) {
     for (const bool mixed : {false, true}) {
