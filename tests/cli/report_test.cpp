@@ -7,6 +7,7 @@
 #include "cli/face/load.h"
 #include "cli/face/output.h"
 #include "cli/face/sweep.h"
+#include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
 
 namespace shardscope::cli {
@@ -180,29 +181,63 @@ TEST(Report, ExplainsUnitsRootAndCalls) {
         EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
+std::vector<std::string> lines(const std::string& text) {
+    std::vector<std::string> all;
+    for (std::size_t from = 0, to = 0; (to = text.find('\n', from)) != std::string::npos; from = to + 1)
+        all.push_back(text.substr(from, to - from));
+    return all;
+}
+
+/// What `simulate` answers where the key is set on the command line.
+Report simulated(const std::string& scenario, const std::string& assignment) {
+    const auto alone = load(scenario, std::vector<std::string>{assignment});
+    EXPECT_TRUE(alone) << core::describe(alone.error());
+    const auto resolved = core::resolve(alone->scenario, alone->inputs);
+    EXPECT_TRUE(resolved) << core::describe(resolved.error());
+    return *evaluate(*resolved, alone->source);
+}
+
 TEST(Sweep, EveryRowIsWhatSimulateAnswers) {
-    const auto loaded = load("vit_tiny", {});
-    ASSERT_TRUE(loaded);
-    const auto swept = sweep(*loaded, "parallelism.data_parallel_shard_degree=1,2,4");
-    ASSERT_TRUE(swept) << core::describe(swept.error());
-    ASSERT_EQ(swept->points.size(), 3u);
-    for (const SweepPoint& point : swept->points) {
-        ASSERT_TRUE(point.report) << core::describe(point.report.error());
-        const std::vector<std::string> overrides{swept->key + "=" + point.value};
-        const auto alone = load("vit_tiny", overrides);
-        ASSERT_TRUE(alone);
-        const auto resolved = core::resolve(alone->scenario, alone->inputs);
-        ASSERT_TRUE(resolved);
-        const auto report = evaluate(*resolved, "vit_tiny");
-        ASSERT_TRUE(report);
-        EXPECT_EQ(report->plans[0].stepNs, point.report->plans[0].stepNs);
-        EXPECT_EQ(report->plans[0].tightest().memory.needed(), point.report->plans[0].tightest().memory.needed());
+    for (const char* over : {"parallelism.data_parallel_shard_degree=1,2,4", "cluster.gpu=h100-sxm,t4",
+                             "parallelism.fsdp_reshard_after_forward=true,false,2"}) {
+        const std::string scenario = SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml";
+        const auto loaded = load(scenario, {});
+        ASSERT_TRUE(loaded);
+        const auto swept = sweep(*loaded, over);
+        ASSERT_TRUE(swept) << core::describe(swept.error());
+        const Document document = sweepDocument(*swept);
+        ASSERT_EQ(document.find("points")->items.size(), swept->points.size());
+        const std::vector<std::string> csv = lines(sweepCsv(*swept)), table = lines(sweepTable(*swept));
+        std::size_t row = 1;
+        for (std::size_t i = 0; i < swept->points.size(); ++i) {
+            ASSERT_TRUE(swept->points[i].report) << core::describe(swept->points[i].report.error());
+            const Report alone = simulated(scenario, swept->key + "=" + swept->points[i].value);
+            const Document& point = document.find("points")->items[i];
+            EXPECT_EQ(point.find("value")->text, swept->points[i].value);
+            EXPECT_EQ(core::writeJson(*point.find("report")), core::writeJson(reportDocument(alone))) << over;
+            // The rows of the CSV are those of a sweep over this one value.
+            Sweep one{swept->key, {}};
+            one.points.push_back({swept->points[i].value, alone});
+            const std::vector<std::string> oneCsv = lines(sweepCsv(one));
+            for (std::size_t plan = 0; plan < alone.plans.size(); ++plan, ++row) {
+                EXPECT_EQ(csv.at(row), oneCsv.at(1 + plan));
+                EXPECT_EQ(csv.at(row).find(alone.plans[plan].name), swept->points[i].value.size() + 1);
+                EXPECT_NE(csv.at(row).find("," + std::to_string(alone.plans[plan].stepNs) + ","), std::string::npos);
+                EXPECT_NE(table.at(row + 1).find(durationText(alone.plans[plan].stepNs)), std::string::npos);
+            }
+        }
+        EXPECT_EQ(csv.size(), row);
+        for (const std::string& line : csv)
+            EXPECT_EQ(std::count(line.begin(), line.end(), ','), std::count(csv[0].begin(), csv[0].end(), ','));
     }
-    const std::string csv = sweepCsv(*swept);
-    EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 4);
-    EXPECT_EQ(std::count(csv.begin(), csv.begin() + static_cast<std::ptrdiff_t>(csv.find('\n')), ','),
-              std::count(csv.begin() + static_cast<std::ptrdiff_t>(csv.find('\n') + 1),
-                         csv.begin() + static_cast<std::ptrdiff_t>(csv.find('\n', csv.find('\n') + 1)), ','));
+}
+
+TEST(Sweep, PointsThatDifferHaveRowsThatDiffer) {
+    const auto loaded = load(SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml", {});
+    ASSERT_TRUE(loaded);
+    const auto swept = sweep(*loaded, "cluster.gpu=h100-sxm,t4");
+    ASSERT_TRUE(swept) << core::describe(swept.error());
+    EXPECT_NE(swept->points[0].report->plans[0].stepNs, swept->points[1].report->plans[0].stepNs);
 }
 
 TEST(Sweep, OverStrategiesEachRowIsItsOwn) {
