@@ -5,6 +5,7 @@
 #include <map>
 
 #include "cli/command/command.h"
+#include "cli/face/layer_times.h"
 #include "cli/face/load.h"
 #include "cli/face/text_table.h"
 #include "core/graph/build.h"
@@ -51,12 +52,9 @@ Result<void> runGraph(const Arguments& arguments, const Terminal&) {
     if (!arguments.strategies.empty()) strategies.push_back(arguments.strategies);
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(loaded.scenario, loaded.inputs, strategies));
     const core::Case& one = resolved.cases.front();
-    if (one.plan.schedule == core::StageSchedule::Naive && one.plan.split == core::StageSplit::ByTime)
-        return core::fail(
-            core::ErrorCode::Unsupported, "a split by time depends on the hardware and has no graph of its own",
-            loaded.scenario.placeOf("parallelism.pipeline_parallel_split"), "choose layers or parameters");
     SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(resolved.model, one.workload));
-    SHARDSCOPE_ASSIGN(const StepGraph graph, core::buildStepGraph(model, one.plan));
+    SHARDSCOPE_ASSIGN(const StepGraph graph,
+                      core::buildStepGraph(model, withLayerTimes(one.plan, model, resolved.cluster)));
     if (arguments.dot) return print(core::toDot(graph, model));
     if (arguments.json) return print(core::writeJson(core::toDocument(graph, model)) + "\n");
     return print(summaryOf(graph, model));

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "cli/command/command.h"
+#include "cli/face/layer_times.h"
 #include "cli/face/load.h"
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
@@ -111,6 +112,10 @@ Result<void> runTraining(const Arguments& arguments, const Terminal& terminal) {
     runtime::TrainConfig config;
     config.model = resolved.model;
     config.plan = one.plan;
+    if (one.plan.split == core::StageSplit::ByTime) {
+        SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(resolved.model, one.workload));
+        config.plan = withLayerTimes(one.plan, model, resolved.cluster);
+    }
     config.batch = one.workload.batch;
     config.attention = one.workload.attention;
     config.steps = arguments.steps;

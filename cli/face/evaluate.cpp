@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/face/layer_times.h"
 #include "cli/face/report.h"
 #include "core/graph/build.h"
 #include "sim/run/simulate.h"
@@ -102,8 +103,7 @@ Result<PlanReport> evaluateCase(const core::Resolved& resolved, const core::Case
     report.setup = one;
     report.what = describePlan(one);
     report.model = std::move(model);
-    if (one.plan.schedule == core::StageSchedule::Naive && one.plan.split == core::StageSplit::ByTime)
-        report.setup.plan.layerWeights = sim::layerSeconds(*report.model, resolved.cluster, options.knobs);
+    report.setup.plan = withLayerTimes(one.plan, *report.model, resolved.cluster, options.knobs);
 
     auto built = core::buildStepGraph(*report.model, report.setup.plan);
     if (!built) {

@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <fstream>
 #include <iterator>
 #include <set>
+
+#include "cli/face/load.h"
+#include "cli/face/report.h"
 
 namespace shardscope::cli {
 namespace {
@@ -17,6 +22,38 @@ TEST(Commands, EveryOptionIsInTheTable) {
         EXPECT_EQ(command.example.substr(0, command.name.size()), command.name);
         EXPECT_NE(command.run, nullptr);
     }
+}
+
+// A split by time needs prices: the graph that is printed must be the one that is simulated.
+TEST(Commands, GraphPrintsTheGraphThatSimulateRuns) {
+    Arguments arguments;
+    arguments.input = SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml";
+    arguments.strategies = "naive";
+    std::set<std::string> hashes;
+    for (const char* split : {"layers", "time"})
+        for (const char* gpu : {"a100-sxm-80gb", "t4"}) {
+            arguments.set = {fmt::format("parallelism.pipeline_parallel_split={}", split),
+                             fmt::format("cluster.gpu={}", gpu),
+                             "model.image_size=320",
+                             "model.layers=3",
+                             "parallelism.data_parallel_shard_degree=3",
+                             "training.global_batch_size=64"};
+            const auto loaded = load(arguments.input, arguments.set);
+            ASSERT_TRUE(loaded) << core::describe(loaded.error());
+            const std::vector<std::string> naive{"naive"};
+            const auto resolved = core::resolve(loaded->scenario, loaded->inputs, naive);
+            ASSERT_TRUE(resolved) << core::describe(resolved.error());
+            const auto report = evaluate(*resolved, loaded->source);
+            ASSERT_TRUE(report) << core::describe(report.error());
+            const std::string hash = fmt::format("{:016x}", report->plans.front().graph->hash);
+            testing::internal::CaptureStdout();
+            const auto printed = runGraph(arguments, {});
+            const std::string text = testing::internal::GetCapturedStdout();
+            ASSERT_TRUE(printed) << core::describe(printed.error());
+            EXPECT_NE(text.find("hash " + hash), std::string::npos) << split << " on " << gpu << "\n" << text;
+            hashes.insert(hash);
+        }
+    EXPECT_GE(hashes.size(), 2u) << "a split by time differs from one by layers here";
 }
 
 TEST(Commands, CompletionKnowsEveryCommandAndOption) {

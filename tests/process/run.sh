@@ -57,6 +57,10 @@ expect 2 "given twice" compare examples/lecture.toml --strategy fsdp,fsdp
 expect 2 "ending" compare examples/lecture.toml -o "$work/picture.gif"
 expect 2 "value" sweep examples/lecture.toml --over training.local_batch_size
 
+# Stages cut by time need prices, in every command that builds the graph.
+expect 0 "" graph vit_tiny --strategy naive --set parallelism.pipeline_parallel_split=time --set parallelism.data_parallel_shard_degree=2
+expect 0 "" run --strategy naive --ranks 2 --steps 1 --set parallelism.pipeline_parallel_split=time
+
 # Files that are not there, or hold something else.
 expect 4 "no such file" compare "$work/missing.toml"
 expect 3 "neither a file" compare no-such-model
