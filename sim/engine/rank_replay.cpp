@@ -45,7 +45,15 @@ RankReplay::RankReplay(const StaticOrder& order, const Prices& prices, const Clo
     m_common = {instant, shared.finish, shared.varying.empty() ? 0 : cut + 1, transfers.size()};
     if (shared.varying.empty()) m_own.end = 0;
 
-    m_busy.reserve(order.compute.size());
+    std::size_t longest = 0, together = 0;
+    for (const auto& lane : order.copies) {
+        longest = std::max(longest, lane.size());
+        together += lane.size();
+    }
+    m_busy.reserve(order.compute.size() + together);
+    m_lane.reserve(longest);
+    m_copies.reserve(together);
+    m_merged.reserve(order.compute.size() + together);
     m_firstArrival.assign(transfers.size() + 1, std::numeric_limits<std::int64_t>::max());
     for (const std::uint32_t s : shared.varying)
         if (order.steps[s].role == OpRole::Transfer) m_arrivalsVary = order.steps[s].number + 1;

@@ -31,7 +31,6 @@ public:
           m_prices(prices),
           m_clocks(clocks),
           m_ranks(static_cast<std::size_t>(clocks.ranks)),
-          m_clock(order.steps.size()),
           m_result{Progress(prices.slowNum, prices.slowDen, order.transfer.size()), {}, {}, {}} {
         if (!clocks.offset.empty()) {
             const auto [low, high] = std::minmax_element(clocks.offset.begin(), clocks.offset.end());
@@ -51,6 +50,7 @@ public:
             allAgree();
             return std::move(m_result);
         }
+        m_clock.resize(m_order.steps.size());
         for (std::uint32_t s = 0; s < m_order.steps.size(); ++s) {
             const StaticOrder::Step& step = m_order.steps[s];
             const std::int64_t lower = gather(step);
@@ -68,27 +68,33 @@ public:
 private:
     // No rank differs from another: one number an op.
     void allAgree() {
+        std::int64_t* const begin = m_result.start.data();
         std::int64_t* const end = m_result.end.data();
+        const std::int64_t* const release = m_prices.release.data();
+        const std::int64_t* const duration = m_prices.duration.data();
+        const std::uint32_t* const waits = m_order.waits.data();
         Progress& transfers = m_result.progress;
         std::size_t cursor = 0;
-        for (std::uint32_t s = 0; s < m_order.steps.size(); ++s) {
+        std::int64_t lastTransfer = 0, finish = 0;
+        for (std::size_t s = 0; s < m_order.steps.size(); ++s) {
             const StaticOrder::Step& step = m_order.steps[s];
-            std::int64_t start = m_offset.earliest + m_prices.release[step.op];
-            for (const std::uint32_t w : m_order.waitsOf(step)) start = std::max(start, end[w]);
-            m_result.start[s] = start;
-            const std::int64_t duration = m_prices.duration[step.op];
+            std::int64_t start = m_offset.earliest + release[step.op];
+            for (std::uint32_t w = step.waitBegin; w < step.waitEnd; ++w) start = std::max(start, end[waits[w]]);
+            begin[s] = start;
+            const std::int64_t takes = duration[step.op];
+            std::int64_t done = start + takes;
             if (step.role == OpRole::Compute) {
                 transfers.seek(cursor, start);
-                end[s] = transfers.finish(start, workAt(duration, m_ppm), cursor);
+                done = transfers.finish(start, workAt(takes, m_ppm), cursor);
             } else if (step.role == OpRole::Transfer) {
-                start = std::max(start, m_lastTransfer);
-                end[s] = m_lastTransfer = start + duration;
-                transfers.add(start, m_lastTransfer);
-            } else {
-                end[s] = start + duration;
+                start = std::max(start, lastTransfer);
+                done = lastTransfer = start + takes;
+                transfers.add(start, done);
             }
-            m_result.finish = std::max(m_result.finish, end[s]);
+            end[s] = done;
+            finish = std::max(finish, done);
         }
+        m_result.finish = finish;
     }
 
     // Collects in m_sources what can hold a rank beyond the returned bound, which holds all of them.
