@@ -56,24 +56,6 @@ std::string picture(const Report& report, const Terminal& terminal) {
     return textPicture(plans, {terminal.width, terminal.colour, terminal.utf8});
 }
 
-/// What a plan without a root pays for it: the same scenario with one, beside it (framework semantics 1.2).
-Result<std::string> costOfNoRoot(const Loaded& loaded, const Report& report) {
-    core::Scenario scenario = loaded.scenario;
-    scenario.parallelism.wrapRoot = true;
-    const std::vector<std::string> strategies{"fsdp"};
-    SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(scenario, loaded.inputs, strategies));
-    SHARDSCOPE_ASSIGN(const Report wrapped, evaluate(resolved, loaded.source));
-    const PlanReport& without = report.plans.front();
-    const PlanReport& with = wrapped.plans.front();
-    const auto peak = [](const PlanReport& plan) { return plan.tightest().memory.step.hostOrder.total.value; };
-    const std::int64_t time = without.stepNs - with.stepNs, bytes = peak(without) - peak(with);
-    return fmt::format(
-        "Without the root: {} a step and {} at the peak; with it {} and {}. Leaving it out costs {:+.3f} ms and "
-        "{:+.3f} GB.\n",
-        durationText(without.stepNs), bytesText(peak(without)), durationText(with.stepNs), bytesText(peak(with)),
-        static_cast<double>(time) * 1e-6, static_cast<double>(bytes) * 1e-9);
-}
-
 Result<void> show(const Report& report, const Arguments& arguments, const Terminal& terminal) {
     for (const std::string& path : arguments.outputs) SHARDSCOPE_TRY(writeOutput(report, path, arguments.language));
     if (arguments.json) return print(core::writeJson(reportDocument(report)) + "\n");
@@ -103,11 +85,7 @@ Result<void> runSimulate(const Arguments& arguments, const Terminal& terminal) {
         return fail(ErrorCode::Usage, "one strategy at a time", "--strategy", "`shardscope compare` takes several");
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(loaded.scenario, loaded.inputs, strategies));
     SHARDSCOPE_ASSIGN(const Report report, evaluate(resolved, loaded.source));
-    SHARDSCOPE_TRY(show(report, arguments, terminal));
-    const core::Plan& plan = resolved.cases.front().plan;
-    if (arguments.json || !arguments.explain || plan.policy != core::UnitPolicy::Fsdp || plan.fsdp.wrap.root) return {};
-    SHARDSCOPE_ASSIGN(const std::string cost, costOfNoRoot(loaded, report));
-    return print(cost);
+    return show(report, arguments, terminal);
 }
 
 Result<void> runSweep(const Arguments& arguments, const Terminal&) {

@@ -5,6 +5,7 @@
 #include "cli/face/layer_times.h"
 #include "cli/face/report.h"
 #include "core/graph/build.h"
+#include "core/graph/host_memory.h"
 #include "sim/run/simulate.h"
 #include "sim/run/to_timeline.h"
 
@@ -150,6 +151,26 @@ Result<PlanReport> evaluateCase(const core::Resolved& resolved, const core::Case
     return report;
 }
 
+core::Bytes borrowedBy(const core::StepGraph& graph) {
+    using enum core::MemoryCategory;
+    constexpr core::MemoryCategory kBorrowed[] = {UnshardedParameters, UnshardedGradients, GatherBuffers,
+                                                  ReduceBuffers};
+    core::Bytes most;
+    for (const core::RankClass& rankClass : graph.classes)
+        most = std::max(most, core::peakAllocated(graph, rankClass, kBorrowed));
+    return most;
+}
+
+Result<MissingRoot> withoutRoot(const PlanReport& without, const core::Resolved& resolved,
+                                const EvaluateOptions& options) {
+    core::Case wrapped = without.setup;
+    wrapped.plan.fsdp.wrap.root = true;
+    std::vector<std::string> sameCaveats;
+    SHARDSCOPE_ASSIGN(const PlanReport with, evaluateCase(resolved, wrapped, without.model, options, sameCaveats));
+    return MissingRoot{with.stepNs, with.tightest().memory.step.hostOrder.total, borrowedBy(*without.graph),
+                       borrowedBy(*with.graph)};
+}
+
 }  // namespace
 
 const ClassReport& PlanReport::tightest() const {
@@ -174,6 +195,9 @@ Result<Report> evaluate(const core::Resolved& resolved, const std::string& sourc
             known = models.end() - 1;
         }
         SHARDSCOPE_ASSIGN(PlanReport plan, evaluateCase(resolved, one, known->second, options, report.caveats));
+        if (one.plan.policy == core::UnitPolicy::Fsdp && !one.plan.fsdp.wrap.root) {
+            SHARDSCOPE_ASSIGN(plan.missingRoot, withoutRoot(plan, resolved, options));
+        }
         report.plans.push_back(std::move(plan));
     }
     const core::Model& model = *models.front().second;

@@ -78,14 +78,31 @@ std::string unitTable(const PlanReport& plan) {
     return table.text(3);
 }
 
+std::string missingRootText(const PlanReport& plan) {
+    std::string text =
+        "   no root: every unit is a root of its own, nothing is prefetched in backward, and each unit's "
+        "reduce-scatter\n"
+        "   buffer stays until the end of backward\n";
+    if (!plan.missingRoot) return text;
+    const MissingRoot& root = *plan.missingRoot;
+    const core::Bytes peak = plan.tightest().memory.step.hostOrder.total;
+    const auto gigabytes = [](core::Bytes without, core::Bytes with) {
+        return fmt::format("{:+.3f} GB ({} instead of {})", static_cast<double>(without.value - with.value) * 1e-9,
+                           bytesText(without.value), bytesText(with.value));
+    };
+    text += fmt::format("   what leaving it out costs: {:+.3f} ms a step ({} instead of {}),\n",
+                        static_cast<double>(plan.stepNs - root.stepWithRootNs) * 1e-6, durationText(plan.stepNs),
+                        durationText(root.stepWithRootNs));
+    text += fmt::format("     {} at the peak,\n     {} at most of gathered parameters, gradients and buffers\n",
+                        gigabytes(peak, root.peakWithRoot), gigabytes(root.borrowed, root.borrowedWithRoot));
+    return text;
+}
+
 std::string rootText(const PlanReport& plan) {
     const core::StepGraph& graph = *plan.graph;
     const auto root =
         std::find_if(graph.units.begin(), graph.units.end(), [](const core::Unit& u) { return u.isRoot; });
-    if (root == graph.units.end() || !graph.plan.fsdp.wrap.root)
-        return "   no root: every unit is a root of its own, nothing is prefetched in backward, and each unit's "
-               "reduce-scatter\n"
-               "   buffer stays until the end of backward\n";
+    if (root == graph.units.end() || !graph.plan.fsdp.wrap.root) return missingRootText(plan);
     std::string text = fmt::format("   the root owns {} parameters in {} tensors:\n", groupedDigits(root->elements),
                                    root->parameters.size());
     constexpr std::size_t kMostShown = 12;
@@ -119,10 +136,100 @@ std::string runningName(const std::vector<std::string>& names) {
     return names[0].substr(0, first) + "{i}" + names[0].substr(end);
 }
 
+std::vector<const core::Unit*> unitsBelowRoot(const core::StepGraph& graph) {
+    std::vector<const core::Unit*> units;
+    for (const core::Unit& unit : graph.units)
+        if (!unit.isRoot) units.push_back(&unit);
+    return units;
+}
+
+std::string submodule(const std::string& name) {
+    return fmt::format("model.get_submodule({}\"{}\")", name.find('{') == std::string::npos ? "" : "f", name);
+}
+
+/// One fully_shard a unit, in the graph's order, which is that of the calls; units of equally many modules whose names
+/// count up make a loop.
+std::string unitCalls(const core::Model& model, const core::StepGraph& graph) {
+    const auto nameOf = [&](const core::Unit& unit, std::size_t m) -> const std::string& {
+        return model.modules[unit.modules[m].index()].name;
+    };
+    const std::vector<const core::Unit*> units = unitsBelowRoot(graph);
+    std::string text;
+    for (std::size_t i = 0; i < units.size();) {
+        const std::size_t size = units[i]->modules.size();
+        std::vector<std::string> names;
+        std::size_t end = i;
+        for (; end < units.size() && units[end]->modules.size() == size && units[end]->reshard == units[i]->reshard;
+             ++end)
+            for (std::size_t m = 0; m < size; ++m) names.push_back(nameOf(*units[end], m));
+        const std::string arguments =
+            fmt::format("mesh=mesh, mp_policy=policy, reshard_after_forward={}", wordOf(units[i]->reshard));
+        if (const std::string running = runningName(names); !running.empty() && end - i > 1) {
+            if (size == 1)
+                text += fmt::format("   for i in range({}):\n       fully_shard({}, {})\n", names.size(),
+                                    submodule(running), arguments);
+            else
+                text += fmt::format(
+                    "   for first in range(0, {0}, {1}):\n"
+                    "       fully_shard([{2} for i in range(first, first + {1})], {3})\n",
+                    names.size(), size, submodule(running), arguments);
+            i = end;
+            continue;
+        }
+        std::string target;
+        for (std::size_t m = 0; m < size; ++m) target += (m > 0 ? ", " : "") + submodule(nameOf(*units[i], m));
+        text += fmt::format("   fully_shard({}, {})\n", size > 1 ? "[" + target + "]" : target, arguments);
+        ++i;
+    }
+    return text;
+}
+
+/// The explicit lists (framework semantics 1.4, 1.5); a unit of several modules is known by its first.
+std::string prefetchCalls(const core::Model& model, const core::StepGraph& graph) {
+    const core::FsdpKnobs& fsdp = graph.plan.fsdp;
+    if (fsdp.forwardPrefetch == 0 && fsdp.backwardPrefetch == 0 && fsdp.rootPrefetch == 0) return "";
+    std::vector<std::string> names;
+    for (const core::Unit* unit : unitsBelowRoot(graph)) names.push_back(model.modules[unit->modules[0].index()].name);
+    std::string text = "   units = [";
+    for (std::size_t i = 0; i < names.size();) {
+        // The longest stretch of names that count up from here.
+        std::string running;
+        std::size_t count = 1;
+        for (std::size_t n = 3; i + n <= names.size(); ++n) {
+            const auto first = names.begin() + static_cast<std::ptrdiff_t>(i);
+            const std::string more = runningName({first, first + static_cast<std::ptrdiff_t>(n)});
+            if (more.empty()) break;
+            running = more;
+            count = n;
+        }
+        text += i > 0 ? ",\n            " : "";
+        text += count > 1 ? fmt::format("*({} for i in range({}))", submodule(running), count) : submodule(names[i]);
+        i += count;
+    }
+    text += "]\n";
+    if (fsdp.forwardPrefetch > 0)
+        text += fmt::format(
+            "   for i, unit in enumerate(units):\n"
+            "       unit.set_modules_to_forward_prefetch(units[i + 1 : i + {}])\n",
+            fsdp.forwardPrefetch + 1);
+    if (fsdp.backwardPrefetch > 0)
+        text += fmt::format(
+            "   for i, unit in enumerate(units):\n"
+            "       unit.set_modules_to_backward_prefetch(units[max(0, i - {}) : i][::-1])\n",
+            fsdp.backwardPrefetch);
+    if (fsdp.rootPrefetch > 0)
+        text += fmt::format(
+            "   model.set_modules_to_forward_prefetch(units[:{0}])\n"
+            "   model.set_modules_to_backward_prefetch(units[-{0}:][::-1])\n",
+            fsdp.rootPrefetch);
+    return text;
+}
+
 std::string fsdpCalls(const PlanReport& plan) {
     const core::StepGraph& graph = *plan.graph;
     const core::Plan& p = graph.plan;
     std::string text =
+        "   import torch\n"
         "   from torch.distributed.device_mesh import init_device_mesh\n"
         "   from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard\n\n";
     text +=
@@ -132,47 +239,15 @@ std::string fsdpCalls(const PlanReport& plan) {
     };
     text += fmt::format("   policy = MixedPrecisionPolicy(param_dtype={}, reduce_dtype={})\n",
                         optional(p.precision.param), optional(p.precision.reduce));
-    const auto moduleName = [&](const core::Unit& unit, std::size_t m) {
-        return plan.model->modules[unit.modules[m].index()].name;
-    };
-    std::vector<const core::Unit*> units;
-    for (const core::Unit& unit : graph.units)
-        if (!unit.isRoot) units.push_back(&unit);
-    for (std::size_t i = 0; i < units.size();) {
-        std::vector<std::string> names;
-        std::size_t end = i;
-        while (end < units.size() && units[end]->modules.size() == 1 && units[end]->reshard == units[i]->reshard)
-            names.push_back(moduleName(*units[end++], 0));
-        std::string running = runningName(names);
-        const std::string arguments =
-            fmt::format("mesh=mesh, mp_policy=policy, reshard_after_forward={}", wordOf(units[i]->reshard));
-        if (!running.empty()) {
-            text += fmt::format("   for i in range({}):\n       fully_shard(model.get_submodule(f\"{}\"), {})\n",
-                                names.size(), running, arguments);
-            i = end;
-            continue;
-        }
-        const core::Unit& unit = *units[i];
-        std::string target;
-        for (std::size_t m = 0; m < unit.modules.size(); ++m)
-            target += fmt::format("{}model.get_submodule(\"{}\")", m > 0 ? ", " : "", moduleName(unit, m));
-        text +=
-            fmt::format("   fully_shard({}, {})\n", unit.modules.size() > 1 ? "[" + target + "]" : target, arguments);
-        ++i;
-    }
+    if (p.precision.original != core::DType::F32)
+        text += fmt::format("   model.to({})\n", torchName(p.precision.original));
+    text += unitCalls(*plan.model, graph);
     if (p.fsdp.wrap.root) {
         const core::Reshard& given = p.fsdp.rootReshardAfterForward;
         text += fmt::format("   fully_shard(model, mesh=mesh, mp_policy=policy{})\n",
                             given.kind == core::Reshard::Kind::Unset ? "" : ", reshard_after_forward=" + wordOf(given));
     }
-    const std::pair<const char*, std::int64_t> lists[] = {{"forward", p.fsdp.forwardPrefetch},
-                                                          {"backward", p.fsdp.backwardPrefetch}};
-    for (const auto& [pass, depth] : lists)
-        if (depth > 0)
-            text +=
-                fmt::format("   # and for every unit: unit.set_modules_to_{}_prefetch([the {} that run next in {}])\n",
-                            pass, depth, pass);
-    return text;
+    return text + prefetchCalls(*plan.model, graph);
 }
 
 std::string stageText(const PlanReport& plan) {

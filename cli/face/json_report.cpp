@@ -116,24 +116,31 @@ Document planDocument(const PlanReport& plan) {
                                         {"transfers", transfersDocument(one.transfers)},
                                         {"memory", memoryDocument(one.memory)}}));
     const core::Plan& p = plan.setup.plan;
-    return object({{"name", of(plan.name)},
-                   {"what", of(plan.what)},
-                   {"ranks", of(plan.ranks)},
-                   {"pipeline_parallel_degree", of(p.mesh.pp)},
-                   {"data_parallel_replicate_degree", of(p.mesh.dpReplicate)},
-                   {"data_parallel_shard_degree", of(p.mesh.dpShard)},
-                   {"micro_batches", of(p.microBatches)},
-                   {"micro_batch_size", of(plan.setup.workload.batch)},
-                   {"step_ns", of(plan.stepNs)},
-                   {"samples_per_second", Document::of(plan.samplesPerSecond)},
-                   {"tokens_per_second", Document::of(plan.tokensPerSecond)},
-                   {"mfu", Document::of(plan.mfu)},
-                   {"model_flops", Document::of(plan.modelFlops)},
-                   {"fits", Document::of(plan.fits())},
-                   {"times_all_ranks", timesDocument(plan.allRanks)},
-                   {"compute_work_all_ranks", workDocument(plan.allRanksWork)},
-                   {"causes_all_ranks", causesDocument(plan.causes, plan.timeline)},
-                   {"classes", std::move(classes)}});
+    Document document = object({{"name", of(plan.name)},
+                                {"what", of(plan.what)},
+                                {"ranks", of(plan.ranks)},
+                                {"pipeline_parallel_degree", of(p.mesh.pp)},
+                                {"data_parallel_replicate_degree", of(p.mesh.dpReplicate)},
+                                {"data_parallel_shard_degree", of(p.mesh.dpShard)},
+                                {"micro_batches", of(p.microBatches)},
+                                {"micro_batch_size", of(plan.setup.workload.batch)},
+                                {"step_ns", of(plan.stepNs)},
+                                {"samples_per_second", Document::of(plan.samplesPerSecond)},
+                                {"tokens_per_second", Document::of(plan.tokensPerSecond)},
+                                {"mfu", Document::of(plan.mfu)},
+                                {"model_flops", Document::of(plan.modelFlops)},
+                                {"fits", Document::of(plan.fits())},
+                                {"times_all_ranks", timesDocument(plan.allRanks)},
+                                {"compute_work_all_ranks", workDocument(plan.allRanksWork)},
+                                {"causes_all_ranks", causesDocument(plan.causes, plan.timeline)},
+                                {"classes", std::move(classes)}});
+    if (plan.missingRoot)
+        document.members.emplace_back(
+            "missing_root", object({{"step_with_root_ns", of(plan.missingRoot->stepWithRootNs)},
+                                    {"peak_with_root_bytes", of(plan.missingRoot->peakWithRoot.value)},
+                                    {"borrowed_bytes", of(plan.missingRoot->borrowed.value)},
+                                    {"borrowed_with_root_bytes", of(plan.missingRoot->borrowedWithRoot.value)}}));
+    return document;
 }
 
 }  // namespace

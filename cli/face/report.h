@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,15 @@ struct ClassReport {
     MemoryVerdict memory;
 };
 
+/// FSDP without a root beside the same plan with one (framework semantics 1.2).
+struct MissingRoot {
+    std::int64_t stepWithRootNs = 0;
+    core::Bytes peakWithRoot;  ///< allocated, of the tightest class
+    /// The most that a rank holds at one moment of what sharding borrows: unsharded parameters and gradients, gather
+    /// and reduce-scatter buffers. It may be at another moment than the peak.
+    core::Bytes borrowed, borrowedWithRoot;
+};
+
 struct PlanReport {
     std::string name;  ///< "naive"
     std::string what;  ///< "4 stages, 4 micro-batches of 8 one after another"
@@ -63,6 +73,7 @@ struct PlanReport {
     timeline::ComputeWork allRanksWork;  ///< what allRanks.compute consists of
     std::vector<ClassReport> classes;
     std::vector<timeline::CauseTotal> causes;  ///< sums over all ranks, largest first
+    std::optional<MissingRoot> missingRoot;    ///< of an FSDP plan that leaves the root out
     timeline::Timeline timeline;
     std::shared_ptr<const core::Model> model;
     std::shared_ptr<const core::StepGraph> graph;

@@ -29,18 +29,36 @@ const HostAction* HostMemoryCursor::next() {
     return &action;
 }
 
-Bytes peakAllocated(const StepGraph& graph, const RankClass& rankClass) {
+namespace {
+
+Bytes peakWhere(const StepGraph& graph, const RankClass& rankClass, const std::array<bool, kMemoryCategories>& counts) {
     HostMemoryCursor cursor(graph, rankClass);
-    std::int64_t live = cursor.live().total().value, peak = live;
+    std::int64_t live = 0;
+    for (std::size_t c = 0; c < kMemoryCategories; ++c)
+        if (counts[c]) live += cursor.live().bytes[c];
+    std::int64_t peak = live;
     while (const HostAction* action = cursor.next()) {
-        if (action->kind == HostActionKind::Allocate) {
-            live += cursor.bytesOf(graph.blocks[action->block.index()]);
-            peak = std::max(peak, live);
-        } else if (action->kind == HostActionKind::Release) {
-            live -= cursor.bytesOf(graph.blocks[action->block.index()]);
-        }
+        if (action->kind != HostActionKind::Allocate && action->kind != HostActionKind::Release) continue;
+        const Block& block = graph.blocks[action->block.index()];
+        if (!counts[static_cast<std::size_t>(block.category)]) continue;
+        live += action->kind == HostActionKind::Allocate ? cursor.bytesOf(block) : -cursor.bytesOf(block);
+        peak = std::max(peak, live);
     }
     return {peak};
+}
+
+}  // namespace
+
+Bytes peakAllocated(const StepGraph& graph, const RankClass& rankClass) {
+    std::array<bool, kMemoryCategories> all{};
+    all.fill(true);
+    return peakWhere(graph, rankClass, all);
+}
+
+Bytes peakAllocated(const StepGraph& graph, const RankClass& rankClass, std::span<const MemoryCategory> categories) {
+    std::array<bool, kMemoryCategories> some{};
+    for (const MemoryCategory category : categories) some[static_cast<std::size_t>(category)] = true;
+    return peakWhere(graph, rankClass, some);
 }
 
 }  // namespace shardscope::core

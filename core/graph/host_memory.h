@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "core/graph/step_graph.h"
 
@@ -54,5 +55,8 @@ private:
 /// The largest total of live bytes during the step: what PyTorch's max_memory_allocated would report. Clocks do not
 /// move it, so ranks of a class have it in common (but for OptimizerState, of which the largest counts).
 [[nodiscard]] Bytes peakAllocated(const StepGraph& graph, const RankClass& rankClass);
+/// The same of some categories only, whatever the others do meanwhile.
+[[nodiscard]] Bytes peakAllocated(const StepGraph& graph, const RankClass& rankClass,
+                                  std::span<const MemoryCategory> categories);
 
 }  // namespace shardscope::core

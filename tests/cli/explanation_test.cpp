@@ -1,0 +1,91 @@
+// simulate --explain: FSDP2's three steps with their sizes, and PyTorch that does the same.
+
+#include <gtest/gtest.h>
+
+#include "cli/face/load.h"
+#include "cli/face/report.h"
+
+namespace shardscope::cli {
+namespace {
+
+using core::Document;
+
+core::Result<Report> fsdp(const std::vector<std::string>& overrides) {
+    const auto loaded = load(SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml", overrides);
+    if (!loaded) return tl::unexpected(loaded.error());
+    const auto resolved = core::resolve(loaded->scenario, loaded->inputs, std::vector<std::string>{"fsdp"});
+    if (!resolved) return tl::unexpected(resolved.error());
+    return evaluate(*resolved, loaded->source);
+}
+
+std::string explained(const std::vector<std::string>& overrides) {
+    const auto report = fsdp(overrides);
+    if (!report) return core::describe(report.error());
+    return explanation(*report, report->plans[0]);
+}
+
+TEST(Explanation, ShowsUnitsRootAndCalls) {
+    const std::string text = explained({});
+    // The lecture's root has 358,666 parameters, 816,396 padded on 4 ranks (framework semantics 1.7).
+    for (const char* part : {"358,666", "816,396", "encoder.pos_embedding [1, 197, 768]", "for i in range(12)",
+                             "fully_shard(model, mesh=mesh, mp_policy=policy)", "param_dtype=torch.bfloat16"})
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST(Explanation, WritesPrefetchListsDtypesAndUnitsOfSeveralBlocksAsCalls) {
+    const std::string text = explained({"parallelism.fsdp_forward_prefetch=2", "parallelism.fsdp_backward_prefetch=1",
+                                        "parallelism.fsdp_root_prefetch=3", "precision.dtype=bfloat16",
+                                        "parallelism.fsdp_blocks_per_unit=3"});
+    for (const char* part : {"import torch\n", "model.to(torch.bfloat16)",
+                             "for first in range(0, 12, 3):", "for i in range(first, first + 3)]",
+                             "unit.set_modules_to_forward_prefetch(units[i + 1 : i + 3])",
+                             "unit.set_modules_to_backward_prefetch(units[max(0, i - 1) : i][::-1])",
+                             "model.set_modules_to_forward_prefetch(units[:3])",
+                             "model.set_modules_to_backward_prefetch(units[-3:][::-1])",
+                             "model.get_submodule(\"encoder.layers.encoder_layer_9\")]"})
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    // What the default leaves out.
+    const std::string plain = explained({});
+    for (const char* part : {"prefetch(", "model.to(", "units ="})
+        EXPECT_EQ(plain.find(part), std::string::npos) << part << "\n" << plain;
+}
+
+TEST(Explanation, WrapsInnerUnitsBeforeTheUnitAroundThem) {
+    const std::string text = explained({R"(parallelism.fsdp_wrap=["encoder.layers.encoder_layer_3", "encoder"])"});
+    const std::size_t inner = text.find("fully_shard(model.get_submodule(\"encoder.layers.encoder_layer_3\")");
+    const std::size_t outer = text.find("fully_shard(model.get_submodule(\"encoder\")");
+    ASSERT_NE(inner, std::string::npos) << text;
+    ASSERT_NE(outer, std::string::npos) << text;
+    EXPECT_LT(inner, outer);
+}
+
+// Framework semantics 1.2: without a root no gather is prefetched in backward, and every unit's reduce-scatter input
+// lives to the end of backward.
+TEST(Explanation, TellsWhatAMissingRootCosts) {
+    const auto with = fsdp({});
+    const auto without = fsdp({"parallelism.fsdp_wrap_root=false"});
+    ASSERT_TRUE(with && without);
+    EXPECT_FALSE(with->plans[0].missingRoot);
+    const PlanReport& plan = without->plans[0];
+    ASSERT_TRUE(plan.missingRoot);
+    EXPECT_EQ(plan.missingRoot->stepWithRootNs, with->plans[0].stepNs);
+    EXPECT_EQ(plan.missingRoot->peakWithRoot, with->plans[0].tightest().memory.step.hostOrder.total);
+    EXPECT_GT(plan.stepNs, plan.missingRoot->stepWithRootNs);
+    // Twelve reduce-scatter inputs of 7,087,872 fp32 gradients at once, where one follows the other with the root.
+    const std::int64_t inputs = std::int64_t{12} * 7'087'872 * 4;
+    EXPECT_GE(plan.missingRoot->borrowed.value, inputs);
+    EXPECT_LE(plan.missingRoot->borrowed.value, inputs + 2 * 7'087'872 * 4);
+    EXPECT_LT(plan.missingRoot->borrowedWithRoot.value, inputs / 3);
+
+    const std::string text = explanation(*without, plan);
+    for (const char* part : {"no root", " ms a step", " GB (", "at the peak"})
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    const Document document = reportDocument(*without);
+    const Document* cost = document.find("plans")->items.at(0).find("missing_root");
+    ASSERT_NE(cost, nullptr);
+    EXPECT_EQ(cost->find("step_with_root_ns")->integer, with->plans[0].stepNs);
+    EXPECT_EQ(reportDocument(*with).find("plans")->items.at(0).find("missing_root"), nullptr);
+}
+
+}  // namespace
+}  // namespace shardscope::cli
