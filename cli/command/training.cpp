@@ -32,11 +32,17 @@ Result<core::Resolved> setUp(const Arguments& arguments, Loaded& loaded) {
     scenario.cluster.nodes = arguments.ranks;
     scenario.cluster.gpusPerNode = 1;
     if (!scenario.given("parallelism.data_parallel_shard_degree")) scenario.parallelism.shardDegree = -1;
-    if (!scenario.given("training.local_batch_size"))
-        scenario.training.localBatchSize = std::max<std::int64_t>(1, kUsualBatch / arguments.ranks);
     scenario.training.firstStep = false;
     std::vector<std::string> strategies{arguments.strategies.empty() ? scenario.parallelism.strategy
                                                                      : arguments.strategies};
+    if (!scenario.given("training.local_batch_size")) {
+        // The ranks of one pipeline share their samples.
+        const std::int64_t stages =
+            strategies.front() == "fsdp"
+                ? std::clamp<std::int64_t>(scenario.parallelism.pipelineDegree, 1, arguments.ranks)
+                : 1;
+        scenario.training.localBatchSize = std::max<std::int64_t>(1, kUsualBatch * stages / arguments.ranks);
+    }
     return core::resolve(scenario, loaded.inputs, strategies);
 }
 

@@ -56,7 +56,10 @@ TransferCounts countTransfers(const Timeline& t, const timeline::RankRow& rank,
 std::string describePlan(const core::Case& one) {
     const core::Plan& plan = one.plan;
     std::string text;
-    if (plan.policy == core::UnitPolicy::Fsdp)
+    if (plan.policy == core::UnitPolicy::Fsdp && plan.mesh.pp > 1)
+        text = fmt::format("{} stages of contiguous layers, FSDP2 over {} {} in each", plan.mesh.pp, plan.mesh.dpShard,
+                           plan.mesh.dpShard == 1 ? "rank" : "ranks");
+    else if (plan.policy == core::UnitPolicy::Fsdp)
         text = fmt::format("FSDP2 over {} {}", plan.mesh.dpShard, plan.mesh.dpShard == 1 ? "rank" : "ranks");
     else if (plan.schedule == core::StageSchedule::Naive)
         text = fmt::format("{} {} of contiguous layers", plan.mesh.pp, plan.mesh.pp == 1 ? "stage" : "stages");

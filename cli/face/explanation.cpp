@@ -232,8 +232,14 @@ std::string fsdpCalls(const PlanReport& plan) {
         "   import torch\n"
         "   from torch.distributed.device_mesh import init_device_mesh\n"
         "   from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard\n\n";
-    text +=
-        fmt::format("   mesh = init_device_mesh(\"cuda\", ({},), mesh_dim_names=(\"dp_shard\",))\n", p.mesh.dpShard);
+    if (p.mesh.pp > 1)
+        text += fmt::format(
+            "   # every rank builds, and wraps, the layers of its own stage alone\n"
+            "   mesh = init_device_mesh(\"cuda\", ({}, {}), mesh_dim_names=(\"pp\", \"dp_shard\"))[\"dp_shard\"]\n",
+            p.mesh.pp, p.mesh.dpShard);
+    else
+        text += fmt::format("   mesh = init_device_mesh(\"cuda\", ({},), mesh_dim_names=(\"dp_shard\",))\n",
+                            p.mesh.dpShard);
     const auto optional = [](const std::optional<core::DType>& type) {
         return type ? torchName(*type) : std::string("None");
     };

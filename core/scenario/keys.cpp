@@ -90,7 +90,8 @@ const std::vector<Key>& keys() {
          [](S& s) -> std::int64_t& { return s.parallelism.replicateDegree; },
          "Replicas of the sharded model. Only 1 is simulated so far.", {}, 1, kMostRanks, ""},
         {"parallelism.pipeline_parallel_degree", "", [](S& s) -> std::int64_t& { return s.parallelism.pipelineDegree; },
-         "Stages. Naive placement has one on every GPU; FSDP inside a pipeline is not simulated so far.", {}, -1, kMostRanks,
+         "Stages. Naive placement has one on every GPU. FSDP alone shards inside each of them, one micro-batch at a time; beside "
+         "naive placement, to compare the two, it has one stage.", {}, -1, kMostRanks,
          "-1: every GPU a stage under naive, 1 otherwise"},
         {"parallelism.tensor_parallel_degree", "", [](S& s) -> std::int64_t& { return s.parallelism.tensorDegree; },
          "Only 1 is simulated so far.", {}, 1, kMostRanks, ""},
@@ -101,7 +102,7 @@ const std::vector<Key>& keys() {
         {"parallelism.fsdp_reshard_after_forward", "",
          [](S& s) -> ReshardSetting& { return s.parallelism.reshard; },
          "Whether a unit is freed after its forward and gathered again for backward: \"default\" (yes; under fsdp_units = "
-         "\"torchtitan\" not the last one), \"always\" or true, \"never\" or false, an integer that divides the shard degree "
+         "\"torchtitan\" not the last one; no with several stages), \"always\" or true, \"never\" or false, an integer that divides the shard degree "
          "(keep 1/k, gather among k neighbours), \"unset\" (the argument left out). The root is apart, see below.",
          {}, 0, 0, ""},
         {"parallelism.fsdp_root_reshard_after_forward", "",

@@ -12,6 +12,7 @@ constexpr std::int64_t kUsualSequence = 2048;
 
 struct Ranks {
     std::int64_t world = 1, shard = 1, replicate = 1;
+    std::int64_t stages = 1;  // of the strategy fsdp
 };
 
 tl::unexpected<Error> refuse(const Scenario& scenario, std::string_view key, std::string message,
@@ -33,8 +34,14 @@ Result<void> refuseUnsupported(const Scenario& scenario) {
     return {};
 }
 
+/// Stages inside which the strategy fsdp shards. Beside naive placement, which has a stage on every GPU, it has none.
+std::int64_t stagesOfFsdp(const Scenario& scenario, std::span<const std::string> strategies) {
+    const auto asked = [&](std::string_view word) { return std::ranges::find(strategies, word) != strategies.end(); };
+    return asked("fsdp") && !asked("naive") ? std::max<std::int64_t>(scenario.parallelism.pipelineDegree, 1) : 1;
+}
+
 /// The hardware with as many GPUs as the cluster's keys say, or else as the degrees need.
-Result<Cluster> sizeCluster(const Scenario& scenario, const ScenarioInputs& inputs) {
+Result<Cluster> sizeCluster(const Scenario& scenario, const ScenarioInputs& inputs, std::int64_t stages) {
     Document table = inputs.clusterFile.value_or(Document::table());
     if (table.kind != Document::Kind::Table)
         return fail(ErrorCode::Input, fmt::format("found {}, expected a table", describeKind(table.kind)),
@@ -63,7 +70,9 @@ Result<Cluster> sizeCluster(const Scenario& scenario, const ScenarioInputs& inpu
     if (nodes > 0 && perNode > 0) return cluster;
 
     const auto& p = scenario.parallelism;
-    const std::int64_t needed = p.shardDegree > 0 ? p.shardDegree : p.pipelineDegree > 1 ? p.pipelineDegree : 0;
+    const std::int64_t needed = p.shardDegree > 0                     ? p.shardDegree * stages
+                                : stages == 1 && p.pipelineDegree > 1 ? p.pipelineDegree
+                                                                      : 0;
     const std::string_view key =
         p.shardDegree > 0 ? "parallelism.data_parallel_shard_degree" : "parallelism.pipeline_parallel_degree";
     if (needed == 0) return cluster;
@@ -83,13 +92,25 @@ Result<Cluster> sizeCluster(const Scenario& scenario, const ScenarioInputs& inpu
     return parseCluster(table, name);
 }
 
-Result<Ranks> countRanks(const Scenario& scenario, const Cluster& cluster) {
+Result<Ranks> countRanks(const Scenario& scenario, const Cluster& cluster, std::int64_t stages) {
     const auto& p = scenario.parallelism;
     Ranks ranks;
     ranks.world = cluster.ranks();
     ranks.replicate = p.replicateDegree;
-    ranks.shard = p.shardDegree > 0 ? p.shardDegree : ranks.world / ranks.replicate;
-    if (ranks.shard * ranks.replicate != ranks.world)
+    ranks.stages = stages;
+    if (ranks.world % stages != 0)
+        return refuse(scenario, "parallelism.pipeline_parallel_degree",
+                      fmt::format("{} stages do not share {} GPUs evenly", stages, ranks.world));
+    ranks.shard = p.shardDegree > 0 ? p.shardDegree : ranks.world / stages / ranks.replicate;
+    if (stages > 1 && ranks.shard * ranks.replicate * stages != ranks.world)
+        return refuse(scenario, "parallelism.pipeline_parallel_degree",
+                      fmt::format("{} stages of {} ranks make {}, but the cluster has {} ({} nodes x {} GPUs)", stages,
+                                  ranks.shard * ranks.replicate, ranks.shard * ranks.replicate * stages, ranks.world,
+                                  cluster.nodes, cluster.gpusPerNode),
+                      fmt::format("set data_parallel_shard_degree = {} or -1, or change cluster.nodes and "
+                                  "cluster.gpus_per_node",
+                                  std::max<std::int64_t>(1, ranks.world / stages / ranks.replicate)));
+    if (stages == 1 && ranks.shard * ranks.replicate != ranks.world)
         return refuse(
             scenario, "parallelism.data_parallel_shard_degree",
             fmt::format("degrees {} (shard) x {} (replicate) make {} ranks, but the cluster has {} ({} nodes x {} "
@@ -231,12 +252,19 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
     Resolved resolved;
     resolved.title = scenario.title;
     SHARDSCOPE_ASSIGN(resolved.model, withOverrides(inputs.model, scenario));
-    SHARDSCOPE_ASSIGN(resolved.cluster, sizeCluster(scenario, inputs));
-    SHARDSCOPE_ASSIGN(const Ranks ranks, countRanks(scenario, resolved.cluster));
+    const std::int64_t stages = stagesOfFsdp(scenario, words);
+    SHARDSCOPE_ASSIGN(resolved.cluster, sizeCluster(scenario, inputs, stages));
+    SHARDSCOPE_ASSIGN(const Ranks ranks, countRanks(scenario, resolved.cluster, stages));
     const auto& t = scenario.training;
     const auto& p = scenario.parallelism;
+    // Ranks with data of their own; the ranks of one pipeline work on the same samples.
+    const std::int64_t dataRanks = ranks.world / stages;
     // Products of two bounded factors: 2^30 samples x 2^30 ranks at most.
-    resolved.globalBatch = t.globalBatchSize > 0 ? t.globalBatchSize : t.localBatchSize * ranks.world;
+    resolved.globalBatch = t.globalBatchSize > 0 ? t.globalBatchSize : t.localBatchSize * dataRanks;
+    if (words.size() == 1 && words.front() == "single" && p.pipelineDegree > 1)
+        return refuse(scenario, "parallelism.pipeline_parallel_degree",
+                      fmt::format("found {}, but the strategy \"single\" has one stage", p.pipelineDegree),
+                      "choose the strategy naive or fsdp, or leave it out");
 
     Plan common;
     common.precision = {scenario.precision.original, scenario.precision.param, scenario.precision.reduce};
@@ -252,15 +280,15 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
         Case one{common, workload};
         one.plan.name = word;
         if (word == "fsdp") {
-            if (p.pipelineDegree > 1 && words.size() == 1)
-                return fail(ErrorCode::Unsupported, "FSDP inside a pipeline is not simulated so far",
-                            scenario.placeOf("parallelism.pipeline_parallel_degree"), "set it to 1 or leave it out");
-            one.plan.schedule = StageSchedule::Single;
+            one.plan.schedule = stages > 1 ? StageSchedule::Naive : StageSchedule::Single;
             one.plan.policy = UnitPolicy::Fsdp;
-            one.plan.mesh = {1, ranks.replicate, ranks.shard};
+            one.plan.mesh = {stages, ranks.replicate, ranks.shard};
             SHARDSCOPE_ASSIGN(one.plan.fsdp, knobsOf(scenario, resolved.model, workload));
+            // torchtitan's default: with several stages units stay whole between forward and backward.
+            if (stages > 1 && p.reshard.word == "default")
+                one.plan.fsdp.reshardAfterForward = {Reshard::Kind::False, 0};
             SHARDSCOPE_ASSIGN(one.plan.microBatches,
-                              microBatches(scenario, word, resolved.globalBatch, t.localBatchSize * ranks.world,
+                              microBatches(scenario, word, resolved.globalBatch, t.localBatchSize * dataRanks,
                                            "training.local_batch_size"));
         } else {
             const bool naive = word == "naive";
@@ -281,6 +309,12 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
         resolved.cases.push_back(std::move(one));
     }
     if (words.size() > 1) {
+        if (p.pipelineDegree > 1)
+            for (const Case& one : resolved.cases)
+                if (one.plan.mesh.pp != p.pipelineDegree)
+                    resolved.notes.push_back(
+                        fmt::format("pipeline_parallel_degree = {} is not {}'s, which has one stage.", p.pipelineDegree,
+                                    one.plan.name));
         resolved.notes.push_back(
             fmt::format("Every plan runs the same global batch of {} in the same precision.", resolved.globalBatch));
         for (const Case& one : resolved.cases)

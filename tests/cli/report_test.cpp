@@ -145,6 +145,38 @@ TEST(Report, FiguresFollowFromEachOther) {
     EXPECT_DOUBLE_EQ(report.plans[0].modelFlops, report.plans[2].modelFlops);
 }
 
+// FSDP2 inside two naive stages: each stage's ranks gather and reduce only what their layers hold, messages pass
+// between the stages once a direction, and a stage waits while the other works.
+TEST(Report, FsdpInsideStagesGathersEachStagesUnits) {
+    const auto report =
+        answer({"parallelism.pipeline_parallel_degree=2", "parallelism.data_parallel_shard_degree=2"}, {"fsdp"});
+    ASSERT_TRUE(report) << core::describe(report.error());
+    EXPECT_EQ(report->globalBatch, 64);
+    const PlanReport& plan = report->plans.at(0);
+    EXPECT_EQ(plan.ranks, 4);
+    ASSERT_EQ(plan.classes.size(), 2u);
+    std::int64_t gathered = 0, reduced = 0, elements = 0;
+    for (const core::Unit& unit : plan.graph->units) {
+        gathered += unit.paddedElements * 2 / 2;  // bf16, (N - 1) / N with N = 2; "default": not resharded
+        reduced += unit.paddedElements * 4 / 2;
+        elements += unit.elements;
+    }
+    EXPECT_EQ(elements, report->parameters);
+    std::int64_t gatherBytes = 0, reduceBytes = 0;
+    for (const ClassReport& one : plan.classes) {
+        EXPECT_EQ(one.ranks, 2);
+        EXPECT_EQ(one.transfers.allGathers, 6 + 1) << one.name;
+        EXPECT_EQ(one.transfers.reduceScatters, 6 + 1) << one.name;
+        EXPECT_EQ(one.transfers.sends, 1);
+        EXPECT_EQ(one.transfers.receives, 1);
+        gatherBytes += one.transfers.gatherBytes;
+        reduceBytes += one.transfers.reduceBytes;
+        EXPECT_LT(one.times.compute, plan.stepNs * 6 / 10) << "one stage works at a time";
+    }
+    EXPECT_EQ(gatherBytes, gathered);
+    EXPECT_EQ(reduceBytes, reduced);
+}
+
 TEST(Report, IsTheSameEveryTime) {
     EXPECT_EQ(core::writeJson(reportDocument(lecture())), core::writeJson(reportDocument(lecture())));
     EXPECT_EQ(pictureOf(lecture(), "en"), pictureOf(lecture(), "en"));

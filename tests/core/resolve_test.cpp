@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/graph/build.h"
 #include "core/model/named_decoders.h"
 #include "core/model/vit.h"
@@ -111,8 +113,54 @@ TEST(Resolve, SaysWhatIsNotSimulated) {
         EXPECT_EQ(errorOf("[parallelism]\n" + key + " = 2").code, ErrorCode::Unsupported) << key;
         EXPECT_EQ(errorOf("[parallelism]\n" + key + " = 1").message, "no error") << key;
     }
-    EXPECT_EQ(errorOf("[parallelism]\npipeline_parallel_degree = 4").code, ErrorCode::Unsupported);
     EXPECT_EQ(errorOf("", {"zero3"}).code, ErrorCode::Usage);
+}
+
+TEST(Resolve, FsdpShardsInsideTheStagesThatAreAskedFor) {
+    const std::string degrees = "[parallelism]\npipeline_parallel_degree = 2\ndata_parallel_shard_degree = ";
+    const auto result = resolved(degrees + "4\n[training]\nlocal_batch_size = 3\n");
+    ASSERT_TRUE(result) << describe(result.error());
+    const Plan& plan = result->cases.at(0).plan;
+    EXPECT_EQ(plan.schedule, StageSchedule::Naive);
+    EXPECT_EQ(plan.policy, UnitPolicy::Fsdp);
+    EXPECT_EQ(plan.mesh, (Mesh{2, 1, 4}));
+    EXPECT_EQ(result->cluster.ranks(), 8);
+    EXPECT_EQ(result->globalBatch, 12) << "ranks of one pipeline share their samples";
+    EXPECT_EQ(plan.microBatches, 1);
+    EXPECT_EQ(resolved(degrees + "-1\n")->cases[0].plan.mesh, (Mesh{2, 1, 4})) << "of one node's 8 GPUs";
+    // torchtitan's "default" is not to reshard where there are stages.
+    EXPECT_EQ(plan.fsdp.reshardAfterForward.kind, Reshard::Kind::False);
+    EXPECT_EQ(
+        resolved(degrees + "4\nfsdp_reshard_after_forward = \"always\"\n")->cases[0].plan.fsdp.reshardAfterForward.kind,
+        Reshard::Kind::True);
+    const Error odd = errorOf("[cluster]\nnodes = 1\ngpus_per_node = 3\n" + degrees + "-1");
+    EXPECT_EQ(odd.where, "s.toml:5 [parallelism] pipeline_parallel_degree");
+    const Error more = errorOf("[cluster]\nnodes = 1\ngpus_per_node = 8\n" + degrees + "8");
+    EXPECT_EQ(more.where, "s.toml:5 [parallelism] pipeline_parallel_degree");
+    EXPECT_NE(more.hint.find("data_parallel_shard_degree = 4"), std::string::npos);
+}
+
+TEST(Resolve, StagesOfAStrategyThatHasNoneAreNeverPassedOverInSilence) {
+    const std::string degree = "[cluster]\nnodes = 1\ngpus_per_node = 4\n[parallelism]\npipeline_parallel_degree = 4\n";
+    const Error alone = errorOf(degree, {"single"});
+    EXPECT_EQ(alone.where, "s.toml:5 [parallelism] pipeline_parallel_degree");
+    const auto mentions = [](const Resolved& result, const std::string& words) {
+        return std::any_of(result.notes.begin(), result.notes.end(),
+                           [&](const std::string& note) { return note.find(words) != std::string::npos; });
+    };
+    const auto beside = resolved(degree, {"naive", "fsdp", "single"});
+    ASSERT_TRUE(beside) << describe(beside.error());
+    EXPECT_EQ(beside->cases[0].plan.mesh, (Mesh{4, 1, 1}));
+    EXPECT_EQ(beside->cases[1].plan.mesh, (Mesh{1, 1, 4}));
+    EXPECT_TRUE(mentions(*beside, "pipeline_parallel_degree = 4 is not fsdp's"));
+    EXPECT_TRUE(mentions(*beside, "pipeline_parallel_degree = 4 is not single's"));
+    EXPECT_FALSE(mentions(*beside, "not naive's"));
+    const auto inside = resolved(degree, {"fsdp", "single"});
+    ASSERT_TRUE(inside) << describe(inside.error());
+    EXPECT_EQ(inside->cases[0].plan.mesh, (Mesh{4, 1, 1}));
+    EXPECT_FALSE(mentions(*inside, "not fsdp's"));
+    EXPECT_TRUE(mentions(*inside, "not single's"));
+    EXPECT_FALSE(mentions(*resolved("", {"naive", "fsdp"}), "pipeline"));
 }
 
 TEST(Resolve, KnobsReachThePlan) {

@@ -61,6 +61,14 @@ expect 2 "value" sweep examples/lecture.toml --over training.local_batch_size
 expect 0 "" graph vit_tiny --strategy naive --set parallelism.pipeline_parallel_split=time --set parallelism.data_parallel_shard_degree=2
 expect 0 "" run --strategy naive --ranks 2 --steps 1 --set parallelism.pipeline_parallel_split=time
 
+# FSDP inside naive stages, simulated and run.
+expect 0 "" simulate vit_tiny --set parallelism.pipeline_parallel_degree=2 --set parallelism.data_parallel_shard_degree=2
+expect 0 "" run --ranks 4 --steps 1 --set parallelism.pipeline_parallel_degree=2
+losses() { timeout 60 "$program" run --ranks 4 --steps 3 "$@" | awk '/^step/ {print $2, $4}'; }
+check "training inside stages gives other losses than without" \
+  test "$(losses --set parallelism.pipeline_parallel_degree=2)" = "$(losses)"
+expect 3 "one stage" simulate vit_tiny --strategy single --set parallelism.pipeline_parallel_degree=2
+
 # Files that are not there, or hold something else.
 expect 4 "no such file" compare "$work/missing.toml"
 expect 3 "neither a file" compare no-such-model
