@@ -68,6 +68,7 @@ Sign signOf(const Timeline& t, const timeline::Segment& segment) {
     switch (segment.state) {
         case State::Compute:
             if (segment.span != timeline::kNoIndex) {
+                if (timeline::isCopy(static_cast<timeline::Activity>(t.spans.activity[segment.span]))) return Copy;
                 const auto phase = static_cast<core::Phase>(t.spans.phase[segment.span]);
                 if (phase == core::Phase::Forward) return Forward;
                 if (phase == core::Phase::Optimizer) return Other;
@@ -82,11 +83,40 @@ Sign signOf(const Timeline& t, const timeline::Segment& segment) {
     return Idle;
 }
 
-Sign fullest(const Cell& cell) {
-    Sign best = Idle;
-    for (std::size_t sign = 0; sign < Wire; ++sign)
-        if (cell[sign] > cell[best]) best = static_cast<Sign>(sign);
-    return best;
+/// A sign a column, in the proportions of the row: a column takes, of the signs that fill a fifth of it, the one that
+/// is most behind so far. A stretch of compute too short to win a column gets the one in which it is longest, so that a
+/// row never hides whose turn it was.
+std::vector<Sign> signsOf(const std::vector<Cell>& cells) {
+    std::vector<Sign> signs;
+    Cell behind{};
+    for (const Cell& cell : cells) {
+        std::int64_t length = 0;
+        for (std::size_t sign = 0; sign < Wire; ++sign) {
+            length += cell[sign];
+            behind[sign] += cell[sign];
+        }
+        Sign best = length == 0 ? Idle : kSigns;
+        for (std::size_t sign = 0; sign < Wire && length > 0; ++sign)
+            if (cell[sign] * 5 >= length && (best == kSigns || behind[sign] > behind[best]))
+                best = static_cast<Sign>(sign);
+        behind[best] -= length;
+        signs.push_back(best);
+    }
+    for (const Sign sign : {Forward, Backward, Other})
+        for (std::size_t i = 0; i < cells.size();) {
+            if (cells[i][sign] == 0) {
+                ++i;
+                continue;
+            }
+            std::size_t longest = cells.size();  // of the columns that do not show another kind of compute
+            bool shown = false;
+            for (; i < cells.size() && cells[i][sign] > 0; ++i) {
+                shown |= signs[i] == sign;
+                if (signs[i] > Other && (longest == cells.size() || cells[i][sign] > cells[longest][sign])) longest = i;
+            }
+            if (!shown && longest < cells.size()) signs[longest] = sign;
+        }
+    return signs;
 }
 
 class Painter {
@@ -264,7 +294,7 @@ std::string textPicture(std::span<const PicturedPlan> plans, const TextStyle& st
                     clock.add(wires, t.spans.transferStart[s], t.spans.end[s], Wire);
                 }
             painter.text(padded("  " + labelOf(t, rank), indent));
-            for (const Cell& cell : cells) painter.put(fullest(cell));
+            for (const Sign sign : signsOf(cells)) painter.put(sign);
             out += painter.take();
             if (!std::any_of(wires.begin(), wires.end(), [](const Cell& cell) { return cell[Wire] > 0; })) continue;
             painter.text(std::string(indent, ' '));

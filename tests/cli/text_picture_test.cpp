@@ -29,6 +29,36 @@ Timeline twoStages() {
     return t.finish();
 }
 
+TEST(TextPicture, ShortWorkIsShownAndProportionsHold) {
+    // 12 turns of 3 ns forward and 7 ns backward in 1,000 ns: each far below a column of the picture.
+    HandMade t;
+    t.rank("compute p2p", 1000);
+    for (std::int64_t turn = 0; turn < 12; ++turn) {
+        t.span("compute", Activity::Kernels, turn * 80, turn * 80 + 3);
+        t.span("compute", Activity::Kernels, turn * 80 + 40, turn * 80 + 47, "", timeline::kNotIssued,
+               core::Phase::Backward);
+    }
+    const Timeline sparse = t.finish();
+    const PicturedPlan plan{"naive", "", &sparse};
+    const std::string row = linesOf(textPicture({&plan, 1}, {80, false, false})).at(1);
+    EXPECT_EQ(std::count(row.begin(), row.end(), 'F'), 12) << row;
+    EXPECT_EQ(std::count(row.begin(), row.end(), 'B'), 12) << row;
+
+    // 200 turns, several a column: the row shows a fifth forward, half backward, the rest idle.
+    HandMade d;
+    d.rank("compute", 2000);
+    for (std::int64_t turn = 0; turn < 200; ++turn) {
+        d.span("compute", Activity::Kernels, turn * 10, turn * 10 + 2);
+        d.span("compute", Activity::Kernels, turn * 10 + 2, turn * 10 + 7, "", timeline::kNotIssued,
+               core::Phase::Backward);
+    }
+    const Timeline dense = d.finish();
+    const PicturedPlan other{"dense", "", &dense};
+    const std::string line = linesOf(textPicture({&other, 1}, {112, false, false})).at(1);
+    EXPECT_NEAR(static_cast<double>(std::count(line.begin(), line.end(), 'F')), 20, 2) << line;
+    EXPECT_NEAR(static_cast<double>(std::count(line.begin(), line.end(), 'B')), 50, 2) << line;
+}
+
 TEST(TextPicture, EachColumnShowsWhatFillsMostOfIt) {
     const Timeline t = twoStages();
     const PicturedPlan plan{"naive", "100 ns", &t};

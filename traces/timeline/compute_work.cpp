@@ -17,15 +17,8 @@ std::int64_t ComputeWork::*partOf(Activity activity, core::Phase phase) {
             if (phase == core::Phase::Backward) return &ComputeWork::backward;
             return phase == core::Phase::Optimizer ? &ComputeWork::optimizer : &ComputeWork::other;
         case Activity::AddGradient: return &ComputeWork::accumulation;
-        case Activity::GatherCopyIn:
-        case Activity::CopyOut:
-        case Activity::ReduceCopyIn:
-        case Activity::ReduceCopyOut:
-        case Activity::Divide:
-        case Activity::MemoryCopy:
-        case Activity::KeepSlice: return &ComputeWork::copies;
         case Activity::OptimizerStep: return &ComputeWork::optimizer;
-        default: return &ComputeWork::other;
+        default: return isCopy(activity) ? &ComputeWork::copies : &ComputeWork::other;
     }
 }
 

@@ -60,6 +60,19 @@ Activity activityOf(core::OpKind kind) {
     return Activity::Other;
 }
 
+bool isCopy(Activity activity) {
+    switch (activity) {
+        case Activity::GatherCopyIn:
+        case Activity::CopyOut:
+        case Activity::ReduceCopyIn:
+        case Activity::ReduceCopyOut:
+        case Activity::Divide:
+        case Activity::MemoryCopy:
+        case Activity::KeepSlice: return true;
+        default: return false;
+    }
+}
+
 SpanKind spanKindOf(core::OpKind kind, core::StreamKind stream) {
     switch (kind) {
         case core::OpKind::AllGather:

@@ -55,6 +55,8 @@ enum class Activity : std::uint8_t {
 inline constexpr std::size_t kActivities = 21;
 [[nodiscard]] std::string_view nameOf(Activity activity);
 [[nodiscard]] Activity activityOf(core::OpKind kind);
+/// Casts, and packing, unpacking and scaling for transfers: neither the model's own work nor a transfer.
+[[nodiscard]] bool isCopy(Activity activity);
 /// Collective, PointToPoint, Compute, Copy or Host, from what the op does and where.
 [[nodiscard]] SpanKind spanKindOf(core::OpKind kind, core::StreamKind stream);
 
