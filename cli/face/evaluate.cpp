@@ -4,6 +4,7 @@
 
 #include "cli/face/layer_times.h"
 #include "cli/face/report.h"
+#include "cli/face/words.h"
 #include "core/graph/build.h"
 #include "core/graph/host_memory.h"
 #include "sim/run/simulate.h"
@@ -53,24 +54,6 @@ TransferCounts countTransfers(const Timeline& t, const timeline::RankRow& rank,
     return counts;
 }
 
-std::string describePlan(const core::Case& one) {
-    const core::Plan& plan = one.plan;
-    std::string text;
-    if (plan.policy == core::UnitPolicy::Fsdp && plan.mesh.pp > 1)
-        text = fmt::format("{} stages of contiguous layers, FSDP2 over {} {} in each", plan.mesh.pp, plan.mesh.dpShard,
-                           plan.mesh.dpShard == 1 ? "rank" : "ranks");
-    else if (plan.policy == core::UnitPolicy::Fsdp)
-        text = fmt::format("FSDP2 over {} {}", plan.mesh.dpShard, plan.mesh.dpShard == 1 ? "rank" : "ranks");
-    else if (plan.schedule == core::StageSchedule::Naive)
-        text = fmt::format("{} {} of contiguous layers", plan.mesh.pp, plan.mesh.pp == 1 ? "stage" : "stages");
-    else
-        text = "everything on one GPU";
-    text += plan.microBatches == 1
-                ? fmt::format(", a batch of {} per rank", one.workload.batch)
-                : fmt::format(", {} micro-batches of {} one after another", plan.microBatches, one.workload.batch);
-    return text;
-}
-
 /// Memory of every class in host order and in device time, its counters into the timeline.
 std::vector<MemoryVerdict> memoryOf(const core::StepGraph& graph, const core::Model& model,
                                     const core::Cluster& cluster, const sim::StepResult& result, Timeline& timeline,
@@ -105,7 +88,7 @@ Result<PlanReport> evaluateCase(const core::Resolved& resolved, const core::Case
     PlanReport report;
     report.name = one.plan.name;
     report.setup = one;
-    report.what = describePlan(one);
+    report.what = planInWords(one);
     report.model = std::move(model);
     report.setup.plan = withLayerTimes(one.plan, *report.model, resolved.cluster, options.knobs);
 

@@ -267,8 +267,8 @@ std::string stageText(const PlanReport& plan) {
                 elements += core::elementsOf(model.parameters[id.index()].shape);
         const std::string first = model.layers[stage.layerBegin.index()].name;
         const std::string last = model.layers[stage.layerEnd.index() - 1].name;
-        table.row(
-            {std::to_string(stage.stage), first == last ? first : first + " .. " + last, groupedDigits(elements)});
+        table.row({std::to_string(stage.stage), first == last ? first : fmt::format("{} .. {}", first, last),
+                   groupedDigits(elements)});
     }
     return table.text(3);
 }

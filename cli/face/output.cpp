@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/face/single_ranks.h"
+#include "cli/face/words.h"
 #include "traces/formats/csv_writer.h"
 #include "traces/formats/kineto_writer.h"
 #include "traces/formats/picture.h"
@@ -41,8 +42,7 @@ private:
 formats::Picture pictureOf(const Report& report, const ShownPlans& shown, const std::string& language) {
     formats::Picture picture;
     picture.title = !report.title.empty() ? report.title : report.modelName;
-    picture.subtitle = fmt::format("{}, {}, {} {}s a step", report.modelName, report.cluster.name, report.globalBatch,
-                                   report.sampleWord);
+    picture.subtitle = setupInWords(report, language);
     picture.text = language == "ko" ? formats::koreanText() : formats::englishText();
     for (std::size_t p = 0; p < report.plans.size(); ++p) {
         const PlanReport& plan = report.plans[p];
@@ -56,9 +56,9 @@ formats::Picture pictureOf(const Report& report, const ShownPlans& shown, const 
             if (&one == &tightest && !panel.memory)
                 panel.memory = formats::PanelMemory{row, tightest.memory.reserve.usable.value, ""};
         }
-        panel.captions.push_back(plan.what);
+        panel.captions.push_back(planInWords(plan.setup, language));
         if (p + 1 == report.plans.size())
-            for (const std::string& caveat : report.caveats) panel.captions.push_back("rests on: " + caveat);
+            for (const std::string& caveat : report.caveats) panel.captions.push_back(caveatInWords(caveat, language));
         picture.panels.push_back(std::move(panel));
     }
     return picture;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "cli/face/text_picture.h"
@@ -97,9 +98,7 @@ std::string sweepTable(const Sweep& sweep) {
             const MemoryVerdict& memory = plan.tightest().memory;
             table.row({point.value, plan.name, std::to_string(plan.ranks), groupedDigits(point.report->globalBatch),
                        durationText(plan.stepNs), fmt::format("{:.4g}", plan.samplesPerSecond),
-                       point.report->tokensPerSample > 0
-                           ? groupedDigits(static_cast<std::int64_t>(plan.tokensPerSecond + 0.5))
-                           : "-",
+                       point.report->tokensPerSample > 0 ? groupedDigits(std::llround(plan.tokensPerSecond)) : "-",
                        percent(plan.mfu), percent(plan.shareOf(plan.allRanks.compute)),
                        percent(plan.shareOf(plan.allRanks.transfer + plan.allRanks.copy)),
                        percent(plan.shareOf(plan.allRanks.gpuWaits())), bytesText(memory.needed()),

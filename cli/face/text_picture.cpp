@@ -18,7 +18,8 @@ using timeline::SpanKind;
 using timeline::State;
 using timeline::Timeline;
 
-enum Sign : std::size_t { Forward, Backward, Other, Transfer, Copy, Waiting, Idle, Wire, kSigns };
+enum Sign : std::size_t { Forward, Backward, Other, Transfer, Copy, Waiting, Idle, Wire, None };
+constexpr std::size_t kSigns = None;
 
 struct Look {
     const char* utf8;
@@ -95,9 +96,9 @@ std::vector<Sign> signsOf(const std::vector<Cell>& cells) {
             length += cell[sign];
             behind[sign] += cell[sign];
         }
-        Sign best = length == 0 ? Idle : kSigns;
+        Sign best = length == 0 ? Idle : None;
         for (std::size_t sign = 0; sign < Wire && length > 0; ++sign)
-            if (cell[sign] * 5 >= length && (best == kSigns || behind[sign] > behind[best]))
+            if (cell[sign] * 5 >= length && (best == None || behind[sign] > behind[best]))
                 best = static_cast<Sign>(sign);
         behind[best] -= length;
         signs.push_back(best);
@@ -137,11 +138,11 @@ public:
     /// The line without the blanks at its end.
     [[nodiscard]] std::string take() {
         m_line.resize(m_length);
-        if (m_style.colour && m_last != kSigns) m_line += "\x1b[0m";
+        if (m_style.colour && m_last != None) m_line += "\x1b[0m";
         std::string line = std::move(m_line) + "\n";
         m_line.clear();
         m_length = 0;
-        m_last = kSigns;
+        m_last = None;
         return line;
     }
     [[nodiscard]] std::string legend() {
@@ -160,7 +161,7 @@ private:
     const TextStyle& m_style;
     std::string m_line;
     std::size_t m_length = 0;
-    Sign m_last = kSigns;
+    Sign m_last = None;
     std::array<bool, kSigns> m_seen{};
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "cli/face/report.h"
@@ -21,7 +22,7 @@ std::string percent(double share) {
 
 std::string rate(double perSecond) {
     if (perSecond >= 1e6) return fmt::format("{:.3g} M", perSecond / 1e6);
-    if (perSecond >= 1000) return groupedDigits(static_cast<std::int64_t>(perSecond + 0.5));
+    if (perSecond >= 1000) return groupedDigits(std::llround(perSecond));
     return fmt::format("{:.3g}", perSecond);
 }
 

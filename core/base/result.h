@@ -50,6 +50,7 @@ using Result = tl::expected<T, Error>;
 #define SHARDSCOPE_CONCAT_INNER(a, b) a##b
 #define SHARDSCOPE_CONCAT(a, b) SHARDSCOPE_CONCAT_INNER(a, b)
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration and a name take none.
 // `SHARDSCOPE_ASSIGN(auto model, readModel(bytes));` declares `model`, or returns the error.
 #define SHARDSCOPE_ASSIGN(declaration, expression) \
     SHARDSCOPE_ASSIGN_NAMED(SHARDSCOPE_CONCAT(shardscopeResult_, __LINE__), declaration, expression)
@@ -57,3 +58,4 @@ using Result = tl::expected<T, Error>;
     auto name = (expression);                                  \
     if (!name) return tl::unexpected(std::move(name).error()); \
     declaration = std::move(*name)
+// NOLINTEND(bugprone-macro-parentheses)

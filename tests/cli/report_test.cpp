@@ -177,6 +177,17 @@ TEST(Report, FsdpInsideStagesGathersEachStagesUnits) {
     EXPECT_EQ(reduceBytes, reduced);
 }
 
+TEST(Report, TheKoreanPictureSpeaksKorean) {
+    const std::string english = pictureOf(lecture(), "en"), korean = pictureOf(lecture(), "ko");
+    for (const char* words : {"stages of contiguous layers", "micro-batches of", "a batch of 32 per rank",
+                              "everything on one GPU", "images a step"}) {
+        EXPECT_NE(english.find(words), std::string::npos) << words;
+        EXPECT_EQ(korean.find(words), std::string::npos) << words;
+    }
+    for (const char* words : {"스테이지로 나눔", "마이크로배치", "랭크마다 배치 32", "모두 GPU 하나에", "이미지 128개"})
+        EXPECT_NE(korean.find(words), std::string::npos) << words;
+}
+
 TEST(Report, IsTheSameEveryTime) {
     EXPECT_EQ(core::writeJson(reportDocument(lecture())), core::writeJson(reportDocument(lecture())));
     EXPECT_EQ(pictureOf(lecture(), "en"), pictureOf(lecture(), "en"));

@@ -1,0 +1,61 @@
+#include "cli/face/words.h"
+
+#include <fmt/format.h>
+
+namespace shardscope::cli {
+
+namespace {
+
+std::string inKorean(const core::Case& one) {
+    const core::Plan& plan = one.plan;
+    std::string text;
+    if (plan.policy == core::UnitPolicy::Fsdp && plan.mesh.pp > 1)
+        text = fmt::format("이어진 레이어를 {}개 스테이지로 나눔, 스테이지마다 FSDP2 랭크 {}개", plan.mesh.pp,
+                           plan.mesh.dpShard);
+    else if (plan.policy == core::UnitPolicy::Fsdp)
+        text = fmt::format("FSDP2, 랭크 {}개", plan.mesh.dpShard);
+    else if (plan.schedule == core::StageSchedule::Naive)
+        text = fmt::format("이어진 레이어를 {}개 스테이지로 나눔", plan.mesh.pp);
+    else
+        text = "모두 GPU 하나에";
+    return text + (plan.microBatches == 1
+                       ? fmt::format(", 랭크마다 배치 {}", one.workload.batch)
+                       : fmt::format(", {} 크기의 마이크로배치 {}개를 하나씩", one.workload.batch, plan.microBatches));
+}
+
+}  // namespace
+
+std::string planInWords(const core::Case& one, const std::string& language) {
+    if (language == "ko") return inKorean(one);
+    const core::Plan& plan = one.plan;
+    std::string text;
+    if (plan.policy == core::UnitPolicy::Fsdp && plan.mesh.pp > 1)
+        text = fmt::format("{} stages of contiguous layers, FSDP2 over {} {} in each", plan.mesh.pp, plan.mesh.dpShard,
+                           plan.mesh.dpShard == 1 ? "rank" : "ranks");
+    else if (plan.policy == core::UnitPolicy::Fsdp)
+        text = fmt::format("FSDP2 over {} {}", plan.mesh.dpShard, plan.mesh.dpShard == 1 ? "rank" : "ranks");
+    else if (plan.schedule == core::StageSchedule::Naive)
+        text = fmt::format("{} {} of contiguous layers", plan.mesh.pp, plan.mesh.pp == 1 ? "stage" : "stages");
+    else
+        text = "everything on one GPU";
+    text += plan.microBatches == 1
+                ? fmt::format(", a batch of {} per rank", one.workload.batch)
+                : fmt::format(", {} micro-batches of {} one after another", plan.microBatches, one.workload.batch);
+    return text;
+}
+
+std::string setupInWords(const Report& report, const std::string& language) {
+    if (language != "ko")
+        return fmt::format("{}, {}, {} {}s a step", report.modelName, report.cluster.name, report.globalBatch,
+                           report.sampleWord);
+    const std::string word = report.sampleWord == "image"      ? "이미지"
+                             : report.sampleWord == "sequence" ? "시퀀스"
+                                                               : "샘플";
+    return fmt::format("{}, {}, 스텝마다 {} {}개", report.modelName, report.cluster.name, word, report.globalBatch);
+}
+
+std::string caveatInWords(const std::string& caveat, const std::string& language) {
+    return (language == "ko" ? "전제: " : "rests on: ") + caveat;
+}
+
+}  // namespace shardscope::cli

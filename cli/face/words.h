@@ -1,0 +1,18 @@
+#pragma once
+
+// What a picture says about a report in its own language; names of models, units and hardware stay as they are.
+
+#include <string>
+
+#include "cli/face/report.h"
+
+namespace shardscope::cli {
+
+/// "4 stages of contiguous layers, 4 micro-batches of 32 one after another"; `language` "en" or "ko".
+[[nodiscard]] std::string planInWords(const core::Case& one, const std::string& language = "en");
+/// Model, hardware and batch.
+[[nodiscard]] std::string setupInWords(const Report& report, const std::string& language = "en");
+/// "rests on: ...": the caveat itself is not translated.
+[[nodiscard]] std::string caveatInWords(const std::string& caveat, const std::string& language = "en");
+
+}  // namespace shardscope::cli
