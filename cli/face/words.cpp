@@ -20,7 +20,7 @@ std::string inKorean(const core::Case& one) {
         text = "모두 GPU 하나에";
     return text + (plan.microBatches == 1
                        ? fmt::format(", 랭크마다 배치 {}", one.workload.batch)
-                       : fmt::format(", {} 크기의 마이크로배치 {}개를 하나씩", one.workload.batch, plan.microBatches));
+                       : fmt::format(", 크기 {}인 마이크로배치 {}개를 하나씩", one.workload.batch, plan.microBatches));
 }
 
 }  // namespace
