@@ -1,13 +1,13 @@
 // The program: reads the command line by the table of commands, runs one, and ends with the exit code of docs/cli.md.
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
+#include <exception>
+#include <new>
 #include <string>
 
 #include "cli/command/command.h"
@@ -18,31 +18,25 @@ namespace {
 
 using namespace shardscope;
 
-extern "C" void interrupted(int) {
+/// Nothing half-written stays, whatever ends the program. A signal that asks for a core dump still gets one.
+extern "C" void interrupted(int signal) {
     formats::removePartialFiles();
-    _exit(130);
+    if (signal != SIGQUIT && signal != SIGXCPU) _exit(130);
+    std::signal(signal, SIG_DFL);
+    raise(signal);
 }
 
-cli::Terminal lookAtTerminal() {
-    cli::Terminal terminal;
-    terminal.tty = isatty(STDOUT_FILENO) != 0;
-    const char* noColour = std::getenv("NO_COLOR");
-    const char* kind = std::getenv("TERM");
-    terminal.colour =
-        terminal.tty && (noColour == nullptr || *noColour == '\0') && (kind == nullptr || std::string(kind) != "dumb");
-    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-        const char* value = std::getenv(name);
-        if (value == nullptr || *value == '\0') continue;
-        const std::string locale = value;
-        // Without a word about the encoding ("C", "POSIX") UTF-8 is what today's terminals speak.
-        terminal.utf8 = locale.find('.') == std::string::npos || locale.find("UTF-8") != std::string::npos ||
-                        locale.find("utf8") != std::string::npos;
-        break;
+void handleSignals() {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU}) {
+        struct sigaction action {};
+        // What a parent ignores for its children (nohup, a shell's background job) stays ignored.
+        if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+        action = {};
+        action.sa_handler = interrupted;
+        sigfillset(&action.sa_mask);
+        sigaction(signal, &action, nullptr);
     }
-    winsize size{};
-    if (terminal.tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
-        terminal.width = std::min<int>(size.ws_col, 200);
-    return terminal;
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write
 }
 
 void bind(CLI::App& app, std::string_view names, std::string_view operand, std::string_view what, cli::Arguments& a) {
@@ -116,20 +110,26 @@ int run(int argc, char** argv) {
         if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
         return complainOfUsage(app, error.what(), argc, argv);
     }
-    const auto done = chosen->run(arguments, lookAtTerminal());
+    const auto done = chosen->run(arguments, cli::styleOfStandardOutput());
     return done ? 0 : complain(done.error());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    std::signal(SIGINT, interrupted);
-    std::signal(SIGTERM, interrupted);
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write
+    handleSignals();
+    // Errors travel as values; what is thrown nevertheless is lack of memory or a fault of this program.
     try {
         return run(argc, argv);
     } catch (const std::bad_alloc&) {
-        std::fprintf(stderr, "shardscope: out of memory\n  try a smaller model, fewer micro-batches or fewer ranks\n");
-        return 5;
+        return complain({core::ErrorCode::Unsupported, "out of memory", "",
+                         "try a smaller model, fewer micro-batches or fewer ranks"});
+    } catch (const std::exception& error) {
+        complain({core::ErrorCode::Unsupported, std::string("a fault of this program: ") + error.what(), "",
+                  "please report it with the command and its files"});
+    } catch (...) {
+        complain({core::ErrorCode::Unsupported, "a fault of this program", "",
+                  "please report it with the command and its files"});
     }
+    return 1;
 }

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <system_error>
 
+#include "core/base/printable.h"
+
 namespace shardscope::cli {
 
 // clang-format off
@@ -60,6 +62,10 @@ const std::vector<Command>& commandTable() {
 // clang-format on
 
 core::Result<void> print(std::string_view text) {
+    return printColoured(core::printableLines(text));
+}
+
+core::Result<void> printColoured(std::string_view text) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
         return core::fail(core::ErrorCode::Io,
                           "cannot write: " + std::error_code(errno, std::generic_category()).message(),

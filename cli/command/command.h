@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/face/text_style.h"
 #include "core/base/result.h"
 
 namespace shardscope::cli {
@@ -28,14 +29,6 @@ struct Arguments {
     std::string word;             ///< completion: the shell; docs: the page; models, clusters: a name
 };
 
-/// What every command may do besides returning: print. Colour and width are found out once.
-struct Terminal {
-    bool tty = false;
-    bool colour = false;
-    bool utf8 = true;
-    int width = 100;
-};
-
 struct Option {
     std::string_view names;    ///< "-o,--output"
     std::string_view operand;  ///< "FILE"; empty for a flag
@@ -50,25 +43,27 @@ struct Command {
     std::string_view operandWhat;
     std::vector<std::string_view> options;  ///< first names of rows of optionTable()
     std::string_view example;  ///< without the program's name; it works as it stands in the repository's root
-    core::Result<void> (*run)(const Arguments&, const Terminal&);
+    core::Result<void> (*run)(const Arguments&, const TextStyle&);
 };
 
 [[nodiscard]] const std::vector<Option>& optionTable();
 [[nodiscard]] const std::vector<Command>& commandTable();
 
-[[nodiscard]] core::Result<void> runCompare(const Arguments& arguments, const Terminal& terminal);
-[[nodiscard]] core::Result<void> runSimulate(const Arguments& arguments, const Terminal& terminal);
-[[nodiscard]] core::Result<void> runSweep(const Arguments& arguments, const Terminal& terminal);
-[[nodiscard]] core::Result<void> runGraph(const Arguments& arguments, const Terminal& terminal);
-[[nodiscard]] core::Result<void> runTraining(const Arguments& arguments, const Terminal& terminal);
-[[nodiscard]] core::Result<void> runModels(const Arguments& arguments, const Terminal& terminal);
-[[nodiscard]] core::Result<void> runClusters(const Arguments& arguments, const Terminal& terminal);
-[[nodiscard]] core::Result<void> runDoctor(const Arguments& arguments, const Terminal& terminal);
-[[nodiscard]] core::Result<void> runDocs(const Arguments& arguments, const Terminal& terminal);
-[[nodiscard]] core::Result<void> runCompletion(const Arguments& arguments, const Terminal& terminal);
+[[nodiscard]] core::Result<void> runCompare(const Arguments& arguments, const TextStyle& style);
+[[nodiscard]] core::Result<void> runSimulate(const Arguments& arguments, const TextStyle& style);
+[[nodiscard]] core::Result<void> runSweep(const Arguments& arguments, const TextStyle& style);
+[[nodiscard]] core::Result<void> runGraph(const Arguments& arguments, const TextStyle& style);
+[[nodiscard]] core::Result<void> runTraining(const Arguments& arguments, const TextStyle& style);
+[[nodiscard]] core::Result<void> runModels(const Arguments& arguments, const TextStyle& style);
+[[nodiscard]] core::Result<void> runClusters(const Arguments& arguments, const TextStyle& style);
+[[nodiscard]] core::Result<void> runDoctor(const Arguments& arguments, const TextStyle& style);
+[[nodiscard]] core::Result<void> runDocs(const Arguments& arguments, const TextStyle& style);
+[[nodiscard]] core::Result<void> runCompletion(const Arguments& arguments, const TextStyle& style);
 
-/// Writes to standard output; an Io error if that is closed or full.
+/// Writes to standard output, the control characters of `text` spelled out; an Io error if that is closed or full.
 [[nodiscard]] core::Result<void> print(std::string_view text);
+/// The same for a text that has colours of its own (textPicture's): as it is.
+[[nodiscard]] core::Result<void> printColoured(std::string_view text);
 
 /// 0 ok, 2 usage, 3 input, 4 io, 5 unsupported, 130 interrupted (docs/cli.md).
 [[nodiscard]] int exitCodeOf(core::ErrorCode code);

@@ -8,6 +8,7 @@
 #include "cli/face/layer_times.h"
 #include "cli/face/load.h"
 #include "cli/face/text_table.h"
+#include "core/base/printable.h"
 #include "core/graph/build.h"
 #include "core/graph/export.h"
 
@@ -18,8 +19,9 @@ using core::Result;
 using core::StepGraph;
 
 std::string summaryOf(const StepGraph& graph, const core::Model& model) {
-    std::string out = fmt::format("{}, {}: {} ops, {} edges, {} units, hash {:016x}\n\n", model.name, graph.plan.name,
-                                  graph.ops.size(), graph.edges.size(), graph.units.size(), graph.hash);
+    std::string out =
+        fmt::format("{}, {}: {} ops, {} edges, {} units, hash {:016x}\n\n", core::printable(model.name),
+                    graph.plan.name, graph.ops.size(), graph.edges.size(), graph.units.size(), graph.hash);
     TextTable table({"ranks", "stream", "ops", "what"}, {Align::Left, Align::Left, Align::Right, Align::Left});
     for (const core::RankClass& rankClass : graph.classes) {
         bool first = true;
@@ -44,7 +46,7 @@ std::string summaryOf(const StepGraph& graph, const core::Model& model) {
 
 }  // namespace
 
-Result<void> runGraph(const Arguments& arguments, const Terminal&) {
+Result<void> runGraph(const Arguments& arguments, const TextStyle&) {
     if (arguments.dot && arguments.json)
         return core::fail(core::ErrorCode::Usage, "--dot and --json exclude each other", "graph");
     SHARDSCOPE_ASSIGN(const Loaded loaded, load(arguments.input, arguments.set));

@@ -10,6 +10,7 @@
 #include "cli/face/load.h"
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
+#include "core/base/printable.h"
 #include "core/cluster/cluster.h"
 #include "core/scenario/builtin_models.h"
 #include "runtime/machine/machine.h"
@@ -63,9 +64,10 @@ Result<void> oneModel(const Arguments& arguments) {
         out.set("tensors", std::move(named));
         return print(core::writeJson(out) + "\n");
     }
-    std::string text = fmt::format("{} ({})\n  {}\n  {} parameters, {} in float32, {} in bfloat16\n", model.name,
-                                   model.family, sizesOf(loaded.inputs.model), groupedDigits(parameters),
-                                   bytesText(parameters * 4), bytesText(parameters * 2));
+    std::string text =
+        fmt::format("{} ({})\n  {}\n  {} parameters, {} in float32, {} in bfloat16\n", core::printable(model.name),
+                    core::printable(model.family), sizesOf(loaded.inputs.model), groupedDigits(parameters),
+                    bytesText(parameters * 4), bytesText(parameters * 2));
     TextTable table({"layer", "what", "tensors", "parameters"}, {Align::Left, Align::Left, Align::Right, Align::Right});
     for (std::size_t i = 0; i < model.layers.size();) {
         const core::Layer& first = model.layers[i];
@@ -153,7 +155,7 @@ Document figureDocument(const std::string& kind, const std::string& name, const 
 
 }  // namespace
 
-Result<void> runModels(const Arguments& arguments, const Terminal&) {
+Result<void> runModels(const Arguments& arguments, const TextStyle&) {
     if (!arguments.word.empty()) return oneModel(arguments);
     Document list = Document::list();
     TextTable table({"name", "parameters", "sizes"}, {Align::Left, Align::Right, Align::Left});
@@ -177,7 +179,7 @@ Result<void> runModels(const Arguments& arguments, const Terminal&) {
     return print(table.text(0));
 }
 
-Result<void> runClusters(const Arguments& arguments, const Terminal&) {
+Result<void> runClusters(const Arguments& arguments, const TextStyle&) {
     if (!arguments.word.empty()) {
         const std::vector<std::string> gpus = core::gpuPresetNames();
         const std::vector<std::string> nodes = core::nodePresetNames();
@@ -223,7 +225,7 @@ Result<void> runClusters(const Arguments& arguments, const Terminal&) {
     return print(gpus.text(0) + "\n" + nodes.text(0));
 }
 
-Result<void> runDoctor(const Arguments& arguments, const Terminal&) {
+Result<void> runDoctor(const Arguments& arguments, const TextStyle&) {
     std::error_code ignored;
     const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
     const runtime::Machine machine = runtime::inspectMachine(program.parent_path().string());

@@ -188,12 +188,12 @@ std::string cliReference() {
     return out;
 }
 
-core::Result<void> runCompletion(const Arguments& arguments, const Terminal&) {
+core::Result<void> runCompletion(const Arguments& arguments, const TextStyle&) {
     SHARDSCOPE_ASSIGN(const std::string script, completionScript(arguments.word));
     return print(script);
 }
 
-core::Result<void> runDocs(const Arguments& arguments, const Terminal&) {
+core::Result<void> runDocs(const Arguments& arguments, const TextStyle&) {
     if (arguments.word == "scenario") return print(core::scenarioReference());
     if (arguments.word == "cli") return print(cliReference());
     return core::fail(core::ErrorCode::Usage, fmt::format("no page \"{}\"", arguments.word.substr(0, 60)), "docs",

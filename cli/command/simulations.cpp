@@ -41,7 +41,7 @@ Result<Loaded> loadWith(const Arguments& arguments) {
     return load(arguments.input, overrides);
 }
 
-std::string picture(const Report& report, const Terminal& terminal) {
+std::string picture(const Report& report, const TextStyle& style) {
     std::vector<SingleRanks> single;
     for (const PlanReport& plan : report.plans) single.push_back(rankByRank(plan.timeline));
     std::vector<PicturedPlan> plans;
@@ -53,30 +53,32 @@ std::string picture(const Report& report, const Terminal& terminal) {
                          plan.shareOf(plan.allRanks.compute) * 100, plan.shareOf(plan.allRanks.gpuWaits()) * 100),
              single[p].of.empty() ? &plan.timeline : &single[p].timeline});
     }
-    return textPicture(plans, {terminal.width, terminal.colour, terminal.utf8});
+    return textPicture(plans, style);
 }
 
-Result<void> show(const Report& report, const Arguments& arguments, const Terminal& terminal) {
+Result<void> show(const Report& report, const Arguments& arguments, const TextStyle& style) {
     for (const std::string& path : arguments.outputs) SHARDSCOPE_TRY(writeOutput(report, path, arguments.language));
     if (arguments.json) return print(core::writeJson(reportDocument(report)) + "\n");
-    std::string text = textReport(report) + "\nWho works when\n" + picture(report, terminal);
-    if (arguments.explain)
-        for (const PlanReport& plan : report.plans) text += "\n" + explanation(report, plan);
+    SHARDSCOPE_TRY(print(textReport(report) + "\nWho works when\n"));
+    SHARDSCOPE_TRY(printColoured(picture(report, style)));
+    if (!arguments.explain) return {};
+    std::string text;
+    for (const PlanReport& plan : report.plans) text += "\n" + explanation(report, plan);
     return print(text);
 }
 
 }  // namespace
 
-Result<void> runCompare(const Arguments& arguments, const Terminal& terminal) {
+Result<void> runCompare(const Arguments& arguments, const TextStyle& style) {
     SHARDSCOPE_TRY(checkOutputs(arguments.outputs));
     SHARDSCOPE_ASSIGN(const std::vector<std::string> strategies, strategiesOf(arguments.strategies, {"naive", "fsdp"}));
     SHARDSCOPE_ASSIGN(const Loaded loaded, loadWith(arguments));
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(loaded.scenario, loaded.inputs, strategies));
     SHARDSCOPE_ASSIGN(const Report report, evaluate(resolved, loaded.source));
-    return show(report, arguments, terminal);
+    return show(report, arguments, style);
 }
 
-Result<void> runSimulate(const Arguments& arguments, const Terminal& terminal) {
+Result<void> runSimulate(const Arguments& arguments, const TextStyle& style) {
     SHARDSCOPE_TRY(checkOutputs(arguments.outputs));
     SHARDSCOPE_ASSIGN(const Loaded loaded, loadWith(arguments));
     SHARDSCOPE_ASSIGN(const std::vector<std::string> strategies,
@@ -85,10 +87,10 @@ Result<void> runSimulate(const Arguments& arguments, const Terminal& terminal) {
         return fail(ErrorCode::Usage, "one strategy at a time", "--strategy", "`shardscope compare` takes several");
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(loaded.scenario, loaded.inputs, strategies));
     SHARDSCOPE_ASSIGN(const Report report, evaluate(resolved, loaded.source));
-    return show(report, arguments, terminal);
+    return show(report, arguments, style);
 }
 
-Result<void> runSweep(const Arguments& arguments, const Terminal&) {
+Result<void> runSweep(const Arguments& arguments, const TextStyle&) {
     SHARDSCOPE_TRY(checkOutputs(arguments.outputs));
     SHARDSCOPE_ASSIGN(const Loaded loaded, loadWith(arguments));
     SHARDSCOPE_ASSIGN(const std::vector<std::string> strategies,

@@ -81,7 +81,7 @@ Document jsonOf(const runtime::TrainReport& report, const core::Case& one) {
     return out;
 }
 
-std::string textOf(const runtime::TrainReport& report, const core::Case& one, const Terminal& terminal) {
+std::string textOf(const runtime::TrainReport& report, const core::Case& one, const TextStyle& style) {
     std::string out = fmt::format("\nThe last step, measured on {} {} of this machine\n", report.ranks.size(),
                                   report.ranks.size() == 1 ? "thread" : "threads");
     TextTable table({"rank", "compute", "transfer", "copy", "waiting", "idle", "step", "peak memory"},
@@ -94,7 +94,7 @@ std::string textOf(const runtime::TrainReport& report, const core::Case& one, co
     }
     out += table.text(2);
     const PicturedPlan plan{one.plan.name, "", &report.timeline};
-    out += "\nWho works when\n" + textPicture({&plan, 1}, {terminal.width, terminal.colour, terminal.utf8});
+    out += "\nWho works when\n" + textPicture({&plan, 1}, style);
     return out +
            "  Times are those of plain loops on this machine's cores, which the ranks share; they are no forecast of a "
            "GPU.\n";
@@ -102,7 +102,7 @@ std::string textOf(const runtime::TrainReport& report, const core::Case& one, co
 
 }  // namespace
 
-Result<void> runTraining(const Arguments& arguments, const Terminal& terminal) {
+Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     if (arguments.device != "reference")
         return fail(ErrorCode::Unsupported,
                     fmt::format("no device \"{}\" in this build", arguments.device.substr(0, 60)), "--device",
@@ -137,7 +137,7 @@ Result<void> runTraining(const Arguments& arguments, const Terminal& terminal) {
         losses += fmt::format("step {:>4}  loss {:.6f}  {}\n", step + 1, report.losses[step],
                               step < report.stepNs.size() ? durationText(report.stepNs[step]) : "");
     SHARDSCOPE_TRY(print(losses));
-    return print(textOf(report, one, terminal));
+    return printColoured(textOf(report, one, style));
 }
 
 }  // namespace shardscope::cli

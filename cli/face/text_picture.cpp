@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "core/base/printable.h"
 #include "core/graph/step_graph.h"
 #include "traces/timeline/breakdown.h"
 
@@ -171,7 +172,7 @@ std::string padded(const std::string& text, std::size_t columns) {
 }
 
 std::string labelOf(const Timeline& t, const timeline::RankRow& rank) {
-    const std::string& name = t.strings[rank.name];
+    const std::string name = core::printable(t.strings[rank.name]);
     return rank.multiplicity > 1 ? fmt::format("{} x{}", name, rank.multiplicity) : name;
 }
 
@@ -279,7 +280,7 @@ std::string textPicture(std::span<const PicturedPlan> plans, const TextStyle& st
     std::string out;
     for (const PicturedPlan& plan : plans) {
         const Timeline& t = *plan.timeline;
-        out += plan.name + (plan.caption.empty() ? "" : ": " + plan.caption) + "\n";
+        out += core::printable(plan.name + (plan.caption.empty() ? "" : ": " + plan.caption)) + "\n";
         const auto lanes = timeline::spansOfLanes(t);
         const std::size_t drawn = std::min(mostRanks, t.ranks.size());
         for (std::size_t r = 0; r < drawn; ++r) {

@@ -5,15 +5,10 @@
 #include <span>
 #include <string>
 
+#include "cli/face/text_style.h"
 #include "traces/timeline/timeline.h"
 
 namespace shardscope::cli {
-
-struct TextStyle {
-    int width = 100;      ///< columns of the terminal
-    bool colour = false;  ///< ANSI colours; nothing is told by colour alone
-    bool utf8 = true;     ///< block characters; plain ASCII otherwise
-};
 
 struct PicturedPlan {
     std::string name;     ///< "naive"

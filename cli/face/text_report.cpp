@@ -9,6 +9,7 @@
 #include "cli/face/report.h"
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
+#include "core/base/printable.h"
 
 namespace shardscope::cli {
 namespace {
@@ -46,9 +47,9 @@ void addRow(TextTable& table, const Report& report, std::string name, Cell cell)
 
 std::string header(const Report& report) {
     std::string text;
-    if (!report.title.empty()) text += report.title + "\n";
-    text += fmt::format("  model     {} ({}), {} parameters\n", report.modelName, report.modelFamily,
-                        groupedDigits(report.parameters));
+    if (!report.title.empty()) text += core::printable(report.title) + "\n";
+    text += fmt::format("  model     {} ({}), {} parameters\n", core::printable(report.modelName),
+                        core::printable(report.modelFamily), groupedDigits(report.parameters));
     text += fmt::format("  hardware  {}\n", report.cluster.name);
     text += fmt::format("  batch     {} {}s a step", groupedDigits(report.globalBatch), report.sampleWord);
     if (report.tokensPerSample > 0) text += fmt::format(" of {} tokens", groupedDigits(report.tokensPerSample));

@@ -3,15 +3,17 @@
 #include <algorithm>
 
 #include "cli/face/text_picture.h"
+#include "core/base/printable.h"
 
 namespace shardscope::cli {
 
 TextTable::TextTable(std::vector<std::string> header, std::vector<Align> align) : m_align(std::move(align)) {
-    m_rows.push_back(std::move(header));
+    row(std::move(header));
     rule();
 }
 
 void TextTable::row(std::vector<std::string> cells) {
+    for (std::string& cell : cells) cell = core::printable(cell);
     m_rows.push_back(std::move(cells));
 }
 void TextTable::rule() {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "core/base/document.h"
+#include "core/base/printable.h"
 
 namespace shardscope::core {
 namespace {
@@ -187,7 +188,14 @@ void writeText(std::string& out, const std::string& text) {
         out += text;
         out += '"';
     } else {
-        out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        const std::string quoted = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        // Valid JSON, and yet nothing for a terminal: all such characters are below U+10000.
+        for (std::string_view rest = quoted; !rest.empty();) {
+            const std::size_t length = std::max<std::size_t>(utf8Length(rest), 1);
+            const std::string character(rest.substr(0, length));
+            out += unprintableLength(rest) > 0 ? nlohmann::json(character).dump(-1, ' ', true).substr(1, 6) : character;
+            rest.remove_prefix(length);
+        }
     }
 }
 

@@ -35,7 +35,8 @@ using Result = tl::expected<T, Error>;
     return tl::unexpected<Error>(Error{code, std::move(message), std::move(where), std::move(hint)});
 }
 
-/// `where: message` and, on its own line, `hint`: the form in which every face prints an error.
+/// `where: message` and, on its own line, `hint`: the form in which every face prints an error. Control
+/// characters that came from the user's files are spelled out.
 [[nodiscard]] std::string describe(const Error& error);
 
 }  // namespace shardscope::core

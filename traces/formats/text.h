@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/printable.h"
+
 namespace shardscope::formats {
 
 /// Nanoseconds as microseconds with three decimals, exactly: 1234567 -> "1234.567".
@@ -22,7 +24,6 @@ void appendXml(fmt::memory_buffer& out, std::string_view text);
 /// One field of RFC 4180: quoted where it must be.
 void appendCsvField(fmt::memory_buffer& out, std::string_view text);
 
-/// Length of the UTF-8 sequence at the start of `text` (1 to 4), or 0 if it is none.
-[[nodiscard]] std::size_t utf8Length(std::string_view text);
+using core::utf8Length;
 
 }  // namespace shardscope::formats
