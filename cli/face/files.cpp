@@ -33,15 +33,23 @@ std::string reason(int error) {
     return std::error_code(error, std::generic_category()).message();
 }
 
+/// A pipe can be read once, and a model's file is read more than once; a device may never end.
+core::Result<void> checkRegular(const struct stat& status, const std::string& name) {
+    if (S_ISREG(status.st_mode)) return {};
+    if (S_ISDIR(status.st_mode)) return fail(ErrorCode::Io, "this is a folder, a file is needed", name);
+    return fail(ErrorCode::Io,
+                std::string("this is ") + (S_ISFIFO(status.st_mode) ? "a pipe" : "a device or a socket") +
+                    ", a regular file is needed",
+                name, "write what it gives into a file, and name that");
+}
+
 core::Result<std::string> readUpTo(const std::filesystem::path& path, std::int64_t count, bool whole) {
     const std::string name = path.string();
     const Descriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.get() < 0) return fail(ErrorCode::Io, "cannot open: " + reason(errno), name);
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) return fail(ErrorCode::Io, "cannot read: " + reason(errno), name);
-    if (S_ISDIR(status.st_mode)) return fail(ErrorCode::Io, "this is a folder, a file is needed", name);
-    // Pipes are fine (process substitution); reading them may wait.
-    ::fcntl(file.get(), F_SETFL, 0);
+    SHARDSCOPE_TRY(checkRegular(status, name));
     std::string bytes;
     bytes.reserve(static_cast<std::size_t>(std::clamp<std::int64_t>(status.st_size, 0, count)));
     char buffer[65536];
@@ -74,6 +82,7 @@ core::Result<std::int64_t> sizeOfFile(const std::filesystem::path& path) {
     struct stat status {};
     if (::stat(path.string().c_str(), &status) != 0)
         return fail(ErrorCode::Io, "cannot open: " + reason(errno), path.string());
+    SHARDSCOPE_TRY(checkRegular(status, path.string()));
     return static_cast<std::int64_t>(status.st_size);
 }
 

@@ -13,7 +13,7 @@ namespace shardscope::cli {
 /// What a text file (scenario, config.json, cluster, module tree, index) may measure at most.
 inline constexpr std::int64_t kLargestText = std::int64_t{64} << 20;
 
-/// The file's bytes. Errors (Io): missing, a folder, not readable, over `limit`.
+/// The file's bytes. Errors (Io): missing, a folder, a pipe or device, not readable, over `limit`.
 [[nodiscard]] core::Result<std::string> readFile(const std::filesystem::path& path, std::int64_t limit = kLargestText);
 /// The first `count` bytes, or all if the file is shorter.
 [[nodiscard]] core::Result<std::string> readStart(const std::filesystem::path& path, std::int64_t count);

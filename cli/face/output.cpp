@@ -73,6 +73,9 @@ Result<OutputKind> outputKindOf(const std::string& path) {
     for (const auto& [ending, kind] : endings)
         if (path.size() >= ending.size() && path.compare(path.size() - ending.size(), ending.size(), ending) == 0)
             return kind;
+    if (path == "-" || path == "/dev/stdout" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/"))
+        return fail(ErrorCode::Usage, "standard output shows the tables; no file is written to it", "-o " + path,
+                    "name a file, or print the report with --json");
     return fail(ErrorCode::Usage, "this ending says nothing about the kind of file", "-o " + path,
                 "known are: .svg, .png, .pdf, .json, .json.gz, .csv");
 }

@@ -1,6 +1,7 @@
 #include "cli/face/load.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -99,6 +100,40 @@ TEST_F(Files, WhatCannotBeReadIsAnIoError) {
     EXPECT_EQ(readFile(ten, 10)->size(), 10u);
     EXPECT_EQ(readFile(ten, 9).error().code, ErrorCode::Io);
     EXPECT_EQ(readStart(ten, 3).value(), "012");
+}
+
+TEST_F(Files, PipesAndDevicesAreRefusedAtOnce) {
+    const std::string pipe = at("pipe.toml");
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    for (const std::string& what : {pipe, std::string("/dev/null")}) {
+        const auto loaded = load(what);
+        ASSERT_FALSE(loaded) << what;
+        EXPECT_EQ(loaded.error().code, ErrorCode::Io);
+        EXPECT_NE(loaded.error().message.find("a regular file is needed"), std::string::npos);
+        EXPECT_FALSE(loaded.error().hint.empty());
+    }
+    const std::string shards = at("pipe.safetensors");
+    ASSERT_EQ(::mkfifo(shards.c_str(), 0600), 0);
+    EXPECT_EQ(codeOf(shards), ErrorCode::Io);
+}
+
+TEST_F(Files, AFileThatMayNotBeReadIsAnIoError) {
+    const std::string path = write("secret.toml", "[model]\nname = \"vit_tiny\"\n");
+    fs::permissions(path, fs::perms::none);
+    // Root may read everything, and a test that did would test nothing.
+    const bool root = ::geteuid() == 0;
+    if (root) {
+        fs::permissions(m_folder, fs::perms::all);
+        ASSERT_EQ(::seteuid(65534), 0);
+    }
+    const auto loaded = load(path);
+    if (root) {
+        ASSERT_EQ(::seteuid(0), 0);
+    }
+    ASSERT_FALSE(loaded);
+    EXPECT_EQ(loaded.error().code, ErrorCode::Io);
+    EXPECT_NE(core::describe(loaded.error()).find("secret.toml: cannot open: Permission denied"), std::string::npos)
+        << core::describe(loaded.error());
 }
 
 TEST_F(Files, WrongContentIsAnInputErrorWithTheFilesName) {

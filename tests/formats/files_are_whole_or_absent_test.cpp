@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -74,6 +76,59 @@ TEST_F(Files, LinksStayLinks) {
     ASSERT_TRUE(sink.finish());
     EXPECT_TRUE(fs::is_symlink(m_folder / "link"));
     EXPECT_EQ(read(m_folder / "target"), "new");
+}
+
+TEST_F(Files, LinksToWhatIsNotThereYetStayLinks) {
+    fs::create_directories(m_folder / "elsewhere");
+    fs::create_symlink("elsewhere/target", m_folder / "second");
+    fs::create_symlink(m_folder / "second", m_folder / "first");
+    FileSink sink(m_folder / "first");
+    sink.write("new");
+    ASSERT_TRUE(sink.finish());
+    EXPECT_TRUE(fs::is_symlink(m_folder / "first") && fs::is_symlink(m_folder / "second"));
+    EXPECT_EQ(read(m_folder / "elsewhere" / "target"), "new");
+    fs::create_symlink("missing/target", m_folder / "third");
+    FileSink nowhere(m_folder / "third");
+    const auto done = nowhere.finish();
+    ASSERT_FALSE(done);
+    EXPECT_NE(done.error().where.find("missing/target"), std::string::npos) << done.error().where;
+    fs::create_symlink("circle", m_folder / "circle");
+    FileSink circle(m_folder / "circle");
+    EXPECT_FALSE(circle.finish());
+}
+
+TEST_F(Files, APipeIsWrittenIfSomeoneReadsIt) {
+    const std::string path = (m_folder / "pipe.json").string();
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    {
+        FileSink sink(path);
+        sink.write("text");
+        const auto done = sink.finish();
+        ASSERT_FALSE(done);
+        EXPECT_EQ(done.error().code, core::ErrorCode::Io);
+        EXPECT_NE(done.error().hint.find("pipe"), std::string::npos) << core::describe(done.error());
+    }
+    const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+    ASSERT_GE(reader, 0);
+    FileSink sink(path);
+    sink.write("text");
+    ASSERT_TRUE(sink.finish());
+    char bytes[8] = {};
+    EXPECT_EQ(::read(reader, bytes, sizeof bytes), 4);
+    EXPECT_STREQ(bytes, "text");
+    ::close(reader);
+    EXPECT_EQ(filesInFolder(), 1u);
+}
+
+TEST_F(Files, LeftoversOfAKilledRunAreInNobodysWay) {
+    const fs::path path = m_folder / "trace.json";
+    const std::string leftover = path.string() + ".partial-" + std::to_string(::getpid());
+    std::ofstream(leftover) << "old";
+    FileSink sink(path);
+    sink.write("new");
+    ASSERT_TRUE(sink.finish());
+    EXPECT_EQ(read(path), "new");
+    EXPECT_EQ(read(leftover), "old");
 }
 
 TEST_F(Files, MissingFolderIsAnErrorWithItsPath) {

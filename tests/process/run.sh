@@ -125,6 +125,79 @@ status=$?
 check "an interruption ends with $status instead of 130" test $status -eq 130
 check "an interruption left a file" test ! -e "$work/files/never.csv"
 
+# Signals in the middle of a write, which is known by the file that is being written.
+for signal in INT TERM HUP QUIT; do
+  mkdir "$work/signal"
+  set -m  # so that the shell leaves SIGINT to its child
+  ( ulimit -c 0; exec "$program" compare vit_tiny --set model.layers=4000 -o "$work/signal/big.json.gz" ) >/dev/null 2>&1 &
+  victim=$!
+  set +m
+  for ((i = 0; i < 3000; i++)); do
+    [ -n "$(find "$work/signal" -name '*.partial-*' -size +0)" ] && break
+    kill -0 "$victim" 2>/dev/null || break
+    sleep 0.01
+  done
+  check "no partial file was seen before SIG$signal" test -n "$(find "$work/signal" -name '*.partial-*')"
+  kill -s "$signal" "$victim" 2>/dev/null
+  { wait "$victim"; } 2>/dev/null
+  status=$?
+  if [ "$signal" = QUIT ]; then expected=131; else expected=130; fi
+  check "SIG$signal ends with $status instead of $expected" test "$status" -eq "$expected"
+  check "SIG$signal left a file: $(ls "$work/signal")" test -z "$(ls "$work/signal")"
+  rm -rf "$work/signal"
+done
+
+# Pipes, devices, standard output, what may not be read.
+mkfifo "$work/pipe.toml" "$work/pipe.json"
+expect 4 "this is a pipe, a regular file is needed" compare "$work/pipe.toml"
+expect 4 "this is a device" models /dev/null
+echo '[model]' | { expect 4 "a regular file is needed" compare /dev/stdin; }
+expect 4 "start what reads this pipe" compare examples/lecture.toml -o "$work/pipe.json"
+cat "$work/pipe.json" >"$work/through" &
+reader=$!
+( for ((i = 0; i < 100; i++)); do "$program" compare examples/lecture.toml -o "$work/pipe.json" >/dev/null 2>&1 && break; sleep 0.05; done )
+wait "$reader"
+check "nothing came through the pipe" grep -q traceEvents "$work/through"
+expect 2 "standard output" compare examples/lecture.toml -o /dev/stdout
+ln -s not-there-yet.svg "$work/files/dangling.svg"
+expect 0 "" compare examples/lecture.toml -o "$work/files/dangling.svg"
+check "a link was replaced" test -L "$work/files/dangling.svg"
+check "what the link means was not written" test -s "$work/files/not-there-yet.svg"
+
+# Control characters of files, keys and the command line never reach the terminal.
+control() {  # control ARGUMENT...: no byte that a terminal obeys on either output, and the program still answers
+  timeout 60 "$program" "$@" >"$work/out" 2>"$work/err"
+  checks=$((checks + 1))
+  if LC_ALL=C grep -q -P '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$work/out" "$work/err" ||
+    { [ ! -s "$work/out" ] && [ ! -s "$work/err" ]; }; then
+    echo "control characters in the output of: shardscope $*" | cat -v; failures=$((failures + 1))
+  fi
+}
+escape=$(printf '\033[31m\302\2332J\007')
+control compare vit_tiny --set "title=\"\\u001b[31m\\u009b2J\\u0007\\n\\u007f\""
+control compare vit_tiny --json --set "title=\"\\u001b[31m\\u009b2J\\u0007\\n\\u007f\""
+control compare "$escape"
+control compare vit_tiny --set "$escape=1"
+control compare vit_tiny --set "model.name=$escape"
+control sweep vit_tiny --over "model.name=$escape,vit_tiny"
+control compare vit_tiny -o "$work/$escape.gif"
+control compare vit_tiny -o "$work/$escape/a.svg"
+control compare vit_tiny --strategy "$escape"
+control models "$escape"
+control "$escape"
+mkdir "$work/$escape" && printf '{"model_type": "\\u001b[31m\\u009b"}' >"$work/$escape/config.json"
+control compare "$work/$escape"
+printf '[model]\nname = "\\u001b[31m"\n' >"$work/$escape/s.toml"
+control compare "$work/$escape/s.toml"
+header='{"layers.0.\u001b[31m\u009b":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}'
+mkdir "$work/weights$escape"
+{ printf "\\x$(printf %x ${#header})\\0\\0\\0\\0\\0\\0\\0%s" "" ; printf '%s' "$header"; head -c 16 /dev/zero; } >"$work/weights$escape/model.safetensors"
+for words in "models" "models --json" "graph" "graph --json" "graph --dot" "simulate"; do
+  # shellcheck disable=SC2086
+  control ${words%% *} "$work/weights$escape" $(cut -s -d' ' -f2- <<<"$words")
+done
+rm -rf "${work:?}/$escape" "$work/weights$escape"
+
 # Machines read it.
 "$program" compare examples/lecture.toml --json >"$work/report.json"
 if command -v python3 >/dev/null; then

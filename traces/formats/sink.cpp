@@ -10,8 +10,11 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace shardscope::formats {
@@ -35,6 +38,40 @@ void forgetPartial(const char* path) {
     }
 }
 
+/// Holds signals back, so that none comes between a file and the note that it is partial.
+class SignalsHeldBack {
+public:
+    SignalsHeldBack() {
+        sigset_t all;
+        sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &m_before);
+    }
+    SignalsHeldBack(const SignalsHeldBack&) = delete;
+    SignalsHeldBack& operator=(const SignalsHeldBack&) = delete;
+    ~SignalsHeldBack() { ::pthread_sigmask(SIG_SETMASK, &m_before, nullptr); }
+
+private:
+    sigset_t m_before;
+};
+
+/// The file that `path` means: through links, so that a rename replaces what they point to and not them, and on to
+/// what is not there yet.
+std::string targetOf(std::string path) {
+    constexpr int kMostLinks = 40;  // as the kernel
+    for (int i = 0; i < kMostLinks; ++i) {
+        if (char* real = ::realpath(path.c_str(), nullptr)) {
+            path = real;
+            std::free(real);
+            return path;
+        }
+        std::error_code error;
+        const std::filesystem::path next = std::filesystem::read_symlink(path, error);
+        if (error) break;
+        path = (std::filesystem::path(path).parent_path() / next).string();
+    }
+    return path;
+}
+
 }  // namespace
 
 void removePartialFiles() noexcept {
@@ -43,37 +80,44 @@ void removePartialFiles() noexcept {
     }
 }
 
-FileSink::FileSink(std::string path) : m_path(std::move(path)) {
-    // Through a link, so that the rename replaces what it points to and not the link.
-    if (char* real = ::realpath(m_path.c_str(), nullptr)) {
-        m_path = real;
-        std::free(real);
-    }
+FileSink::FileSink(std::string path) : m_path(targetOf(std::move(path))) {
+    open();
+}
+
+void FileSink::open() {
     struct stat info = {};
     const bool exists = ::stat(m_path.c_str(), &info) == 0;
-    if (exists && S_ISDIR(info.st_mode)) {
-        note("cannot write", EISDIR);
-        return;
+    if (!exists && errno == ELOOP) return note("cannot write", errno);
+    if (exists && S_ISDIR(info.st_mode)) return note("cannot write", EISDIR);
+    if (exists && !S_ISREG(info.st_mode)) return openDirectly();
+    // A rename would replace a file that the user protected.
+    if (exists && ::access(m_path.c_str(), W_OK) != 0) return note("cannot write", errno);
+    const SignalsHeldBack held;
+    int descriptor = -1;
+    constexpr int kMostLeftovers = 100;  // of runs that were killed, where process ids start anew (containers)
+    for (int i = 0; i < kMostLeftovers && descriptor < 0; ++i) {
+        m_partial = fmt::format("{}.partial-{}{}", m_path, ::getpid(), i == 0 ? "" : fmt::format("-{}", i));
+        descriptor = ::open(m_partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno != EEXIST) break;
     }
-    if (exists && !S_ISREG(info.st_mode)) {
-        m_file = std::fopen(m_path.c_str(), "wb");
-    } else if (exists && ::access(m_path.c_str(), W_OK) != 0) {
-        note("cannot write", errno);  // a rename would replace a file that the user protected
-        return;
-    } else {
-        m_partial = fmt::format("{}.partial-{}", m_path, ::getpid());
-        const int descriptor = ::open(m_partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor >= 0) {
-            m_file = ::fdopen(descriptor, "wb");
-            rememberPartial(m_partial.c_str());
-            if (exists) (void)::fchmod(descriptor, info.st_mode & 07777);
-        }
-    }
-    if (m_file == nullptr) {
+    if (descriptor < 0) {
         const int error = errno;
         m_partial.clear();
-        note("cannot create", error);
+        return note("cannot create", error);
     }
+    rememberPartial(m_partial.c_str());
+    if (exists) (void)::fchmod(descriptor, info.st_mode & 07777);
+    m_file = ::fdopen(descriptor, "wb");
+    if (m_file == nullptr) note("cannot create", errno);
+}
+
+void FileSink::openDirectly() {
+    // Without O_NONBLOCK a pipe that nobody reads would be waited for, for ever.
+    const int descriptor = ::open(m_path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) return note("cannot write", errno);
+    ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+    m_file = ::fdopen(descriptor, "wb");
+    if (m_file == nullptr) note("cannot write", errno);
 }
 
 FileSink::~FileSink() {
@@ -83,8 +127,8 @@ FileSink::~FileSink() {
 void FileSink::discard() {
     if (m_file != nullptr) std::fclose(std::exchange(m_file, nullptr));
     if (!m_partial.empty()) {
-        forgetPartial(m_partial.c_str());
         ::unlink(m_partial.c_str());
+        forgetPartial(m_partial.c_str());
         m_partial.clear();
     }
 }
@@ -95,6 +139,7 @@ void FileSink::note(const char* what, int error) {
     if (error == ENOSPC || error == EDQUOT) hint = "free some space, or write to another place with -o";
     if (error == EACCES || error == EROFS || error == EPERM) hint = "choose a place that you may write to with -o";
     if (error == ENOENT || error == ENOTDIR) hint = "create the folder first";
+    if (error == ENXIO) hint = "start what reads this pipe first, or name a regular file with -o";
     m_state = core::fail(core::ErrorCode::Io, fmt::format("{}: {}", what, std::strerror(error)), m_path, hint);
 }
 

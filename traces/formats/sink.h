@@ -35,8 +35,8 @@ private:
 };
 
 /// Writes beside the target and renames in `finish`: whoever looks at `path` sees the old file or the whole new one. A
-/// sink that is dropped unfinished leaves nothing behind. What is no regular file (a pipe, a terminal) is written
-/// directly.
+/// sink that is dropped unfinished leaves nothing behind. Links are followed, also to a file that is not there yet.
+/// What is no regular file (a pipe that someone reads, a terminal) is written directly.
 class FileSink final : public Sink {
 public:
     explicit FileSink(std::string path);
@@ -46,6 +46,8 @@ public:
     [[nodiscard]] core::Result<void> finish() override;
 
 private:
+    void open();
+    void openDirectly();
     void note(const char* what, int error);
     void discard();
 
