@@ -278,11 +278,16 @@ std::string peakText(const PlanReport& plan) {
     const sim::MemoryPeak& peak = one.memory.step.hostOrder;
     std::string text =
         fmt::format("The peak of {}: {} allocated at {}\n", one.name, bytesText(peak.total.value), peak.moment);
-    TextTable table({"what", "whose", "bytes"}, {Align::Left, Align::Left, Align::Right});
+    TextTable table({"what", "tensors", "whose", "bytes"}, {Align::Left, Align::Left, Align::Left, Align::Right});
     constexpr std::size_t kMostRows = 20;
-    for (std::size_t i = 0; i < std::min(kMostRows, peak.parts.size()); ++i)
-        table.row({std::string(core::nameOf(peak.parts[i].category)), peak.parts[i].owner,
-                   bytesText(peak.parts[i].bytes.value)});
+    for (std::size_t i = 0; i < std::min(kMostRows, peak.parts.size()); ++i) {
+        const sim::MemoryPart& part = peak.parts[i];
+        table.row({std::string(core::nameOf(part.category)), part.tensors,
+                   part.count == 1
+                       ? part.owner
+                       : fmt::format("{}, {} x {}", part.owner, part.count, bytesText(part.bytes.value / part.count)),
+                   bytesText(part.bytes.value)});
+    }
     if (peak.parts.size() > kMostRows) table.row({fmt::format("... {} more", peak.parts.size() - kMostRows)});
     return text + table.text(3);
 }

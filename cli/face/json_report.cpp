@@ -68,6 +68,8 @@ Document peakDocument(const sim::MemoryPeak& peak) {
     for (const sim::MemoryPart& part : peak.parts)
         parts.items.push_back(object({{"category", of(std::string(core::nameOf(part.category)))},
                                       {"owner", of(part.owner)},
+                                      {"tensors", of(part.tensors)},
+                                      {"count", of(part.count)},
                                       {"bytes", of(part.bytes.value)}}));
     return object({{"bytes", of(peak.total.value)},
                    {"moment", of(peak.moment)},

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <array>
 
 #include "sim/memory/host_order_walk.h"
 
@@ -15,55 +15,6 @@ using core::HostAction;
 using core::HostActionKind;
 using core::Mark;
 using core::StepGraph;
-
-std::string ownerOf(const StepGraph& graph, const core::Model& model, const Block& block) {
-    if (block.unit.valid()) return graph.units[block.unit.index()].name;
-    if (block.layer.valid()) return model.layers[block.layer.index()].name;
-    return "all parameters";
-}
-
-/// What is live, by (category, unit, layer): enough to explain a peak, cheap enough to keep while walking.
-class LiveParts {
-public:
-    void add(const Block& block, std::int64_t bytes) {
-        std::int64_t& sum = m_bytes[{static_cast<int>(block.category), block.unit.value, block.layer.value}];
-        sum += bytes;
-    }
-    [[nodiscard]] std::vector<MemoryPart> parts(const StepGraph& graph, const core::Model& model) const;
-
-private:
-    std::map<std::tuple<int, std::uint32_t, std::uint32_t>, std::int64_t> m_bytes;
-};
-
-/// Equal amounts of one category are one line with a count: "blocks.0 .. blocks.9 (10)".
-std::vector<MemoryPart> LiveParts::parts(const StepGraph& graph, const core::Model& model) const {
-    struct Run {
-        std::string first, last;
-        std::int64_t bytes = 0, count = 0;
-    };
-    std::map<std::pair<int, std::int64_t>, Run> runs;
-    for (const auto& [key, bytes] : m_bytes) {
-        if (bytes <= 0) continue;
-        const auto& [category, unit, layer] = key;
-        Block block;
-        if (unit != core::UnitId::kNone) block.unit = core::UnitId(unit);
-        if (layer != core::LayerId::kNone) block.layer = core::LayerId(layer);
-        Run& run = runs[{category, bytes}];
-        const std::string owner = ownerOf(graph, model, block);
-        if (run.count == 0) run.first = owner;
-        run.last = owner;
-        run.bytes += bytes;
-        ++run.count;
-    }
-    std::vector<MemoryPart> parts;
-    for (const auto& [key, run] : runs) {
-        const std::string owner =
-            run.count == 1 ? run.first : fmt::format("{} .. {} ({})", run.first, run.last, run.count);
-        parts.push_back({static_cast<core::MemoryCategory>(key.first), owner, {run.bytes}});
-    }
-    std::ranges::stable_sort(parts, [](const MemoryPart& a, const MemoryPart& b) { return a.bytes > b.bytes; });
-    return parts;
-}
 
 /// Words for where the host was: the last marks before a peak.
 std::string momentOf(const StepGraph& graph, const core::Model& model, std::span<const HostAction> actions,
@@ -115,17 +66,20 @@ StepMemory hostOrderMemory(const StepGraph& graph, const core::Model& model, cor
     memory.hostOrder.total = {peak};
 
     // Second pass, up to the peak: what it is made of.
-    LiveParts parts;
     core::HostMemoryCursor again(graph, which, optimizerStateBytes);
-    for (const Block& block : graph.blocks)
-        if (block.persistent && block.rankClass == rankClass) parts.add(block, again.bytesOf(block));
+    std::vector<std::uint8_t> live(graph.blocks.size(), 0);
+    std::vector<std::int64_t> bytes(graph.blocks.size(), 0);
+    for (std::size_t i = 0; i < graph.blocks.size(); ++i) {
+        const Block& block = graph.blocks[i];
+        live[i] = block.persistent && block.rankClass == rankClass ? 1 : 0;
+        bytes[i] = again.bytesOf(block);
+    }
     while (again.position() < peakAt) {
         const HostAction* action = again.next();
-        if (action->kind != HostActionKind::Allocate && action->kind != HostActionKind::Release) continue;
-        const Block& block = graph.blocks[action->block.index()];
-        parts.add(block, action->kind == HostActionKind::Allocate ? again.bytesOf(block) : -again.bytesOf(block));
+        if (action->kind == HostActionKind::Allocate) live[action->block.index()] = 1;
+        if (action->kind == HostActionKind::Release) live[action->block.index()] = 0;
     }
-    memory.hostOrder.parts = parts.parts(graph, model);
+    memory.hostOrder.parts = partsOf(graph, model, live, bytes);
     memory.hostOrder.moment = momentOf(graph, model, graph.actionsOf(which), peakAt);
     return memory;
 }
@@ -140,13 +94,13 @@ void addDeviceTimeMemory(const StepGraph& graph, const core::Model& model, core:
     };
     std::vector<Change> changes;
     core::CategoryBytes live;
-    LiveParts parts;
+    std::vector<std::uint8_t> inUse(graph.blocks.size(), 0);
     for (std::size_t i = 0; i < graph.blocks.size(); ++i) {
         const Block& block = graph.blocks[i];
         if (block.rankClass != rankClass || block.bytes.value == 0) continue;
         if (block.persistent) {
             live[block.category] += block.bytes.value;
-            parts.add(block, block.bytes.value);
+            inUse[i] = 1;
             continue;
         }
         if (!block.firstUse.valid()) continue;
@@ -213,9 +167,11 @@ void addDeviceTimeMemory(const StepGraph& graph, const core::Model& model, core:
     for (std::size_t i = 0; i < peakChanges; ++i) {
         const Block& block = graph.blocks[changes[i].block];
         memory.deviceTime.byCategory[block.category] += changes[i].bytes;
-        parts.add(block, changes[i].bytes);
+        inUse[changes[i].block] = changes[i].bytes > 0 ? 1 : 0;
     }
-    memory.deviceTime.parts = parts.parts(graph, model);
+    std::vector<std::int64_t> bytes;
+    for (const Block& block : graph.blocks) bytes.push_back(block.bytes.value);
+    memory.deviceTime.parts = partsOf(graph, model, inUse, bytes);
     const Block* last = peakChanges > 0 ? &graph.blocks[changes[peakChanges - 1].block] : nullptr;
     memory.deviceTime.moment =
         last == nullptr ? "start of the step" : labelOf(graph, model, last->firstUse) + " starts";

@@ -11,16 +11,10 @@
 #include <vector>
 
 #include "core/graph/host_memory.h"
+#include "sim/memory/peak_parts.h"
 #include "traces/timeline/timeline.h"
 
 namespace shardscope::sim {
-
-/// One line of a peak's explanation: so many bytes of a category that belong to one unit or layer.
-struct MemoryPart {
-    core::MemoryCategory category = core::MemoryCategory::Activations;
-    std::string owner;  ///< unit or layer; "all layers" style groups carry their count: "encoder_layer_0 .. 11 (12)"
-    core::Bytes bytes;
-};
 
 struct MemoryPeak {
     core::Bytes total;
