@@ -22,7 +22,7 @@ const std::vector<Option>& optionTable() {
         {"--dot", "", "Print the graph for Graphviz.", ""},
         {"--language", "LANG", "Language of pictures.", "en ko"},
         {"--device", "NAME", "What executes: reference.", "reference"},
-        {"--ranks", "N", "Ranks.", ""},
+        {"--ranks", "N", "Ranks, whatever the scenario says. Left out: as many as the scenario says, or 4.", ""},
         {"--steps", "N", "Steps.", ""},
     };
     return kOptions;

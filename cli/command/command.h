@@ -23,7 +23,7 @@ struct Arguments {
     std::int64_t naiveMicroBatch = 0;   ///< 0: not given
     std::string over;                   ///< sweep: "section.key=v1,v2"
     std::string device = "reference";   ///< run
-    std::int64_t ranks = 4, steps = 5;  ///< run
+    std::int64_t ranks = 0, steps = 5;  ///< run; 0: as the scenario says
     bool json = false, explain = false, dot = false;
     std::string language = "en";  ///< of pictures
     std::string word;             ///< completion: the shell; docs: the page; models, clusters: a name

@@ -27,6 +27,10 @@ Result<std::vector<std::string>> strategiesOf(const std::string& words, std::vec
         else
             all.back() += c;
     }
+    for (const std::string& word : all)
+        if (word.empty())
+            return fail(ErrorCode::Usage, "found \"" + words.substr(0, 60) + "\", expected names between the commas",
+                        "--strategy", "known are: single, naive, fsdp; for example --strategy naive,fsdp");
     for (std::size_t i = 0; i < all.size(); ++i)
         for (std::size_t k = 0; k < i; ++k)
             if (all[i] == all[k])
@@ -112,8 +116,8 @@ Result<void> runSweep(const Arguments& arguments, const TextStyle&) {
         sink.write(sweepCsv(swept));
         SHARDSCOPE_TRY(sink.finish());
     }
-    if (arguments.json) return print(core::writeJson(sweepDocument(swept)) + "\n");
-    return print(sweepTable(swept));
+    SHARDSCOPE_TRY(print(arguments.json ? core::writeJson(sweepDocument(swept)) + "\n" : sweepTable(swept)));
+    return checkPoints(swept);
 }
 
 }  // namespace shardscope::cli

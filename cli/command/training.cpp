@@ -23,25 +23,66 @@ using core::Result;
 /// Samples of a step where the user says nothing: 1, 2, 3, 4, 6 and 12 ranks divide it.
 constexpr std::int64_t kUsualBatch = 12;
 
+/// Threads of this machine that a run may ask for.
+constexpr std::int64_t kMostRanks = 64;
+constexpr std::int64_t kUsualRanks = 4;
+
+/// --ranks, or what the scenario's own sizes make.
+Result<std::int64_t> ranksOf(const Arguments& arguments, const Loaded& loaded,
+                             std::span<const std::string> strategies) {
+    if (arguments.ranks > 0) return arguments.ranks;
+    const core::Scenario& scenario = loaded.scenario;
+    const bool sized = scenario.parallelism.shardDegree > 0 || scenario.parallelism.pipelineDegree > 0 ||
+                       scenario.cluster.nodes > 0 || scenario.cluster.gpusPerNode > 0 || !scenario.cluster.path.empty();
+    if (!sized) return kUsualRanks;
+    SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(scenario, loaded.inputs, strategies));
+    const std::int64_t ranks = resolved.cluster.ranks();
+    if (ranks > kMostRanks)
+        return fail(ErrorCode::Input,
+                    fmt::format("the scenario has {} ranks; at most {} run on this machine", ranks, kMostRanks),
+                    loaded.source, "say how many with --ranks, for example --ranks 4");
+    return ranks;
+}
+
+/// The cluster becomes `ranks` threads. Degrees of the file give way to --ranks; one on the same command line that says
+/// otherwise is a contradiction.
+Result<void> fitToRanks(core::Scenario& scenario, std::int64_t ranks, const std::string& strategy) {
+    scenario.cluster.nodes = ranks;
+    scenario.cluster.gpusPerNode = 1;
+    auto& p = scenario.parallelism;
+    const auto onCommandLine = [&](std::string_view key) { return scenario.placeOf(key).starts_with("--set"); };
+    const std::string_view shardKey = "parallelism.data_parallel_shard_degree";
+    const std::string_view stageKey = "parallelism.pipeline_parallel_degree";
+    if (ranks % std::max<std::int64_t>(p.pipelineDegree, 1) != 0 || strategy != "fsdp") {
+        if (p.pipelineDegree > 0 && p.pipelineDegree != ranks && onCommandLine(stageKey))
+            return fail(ErrorCode::Usage, fmt::format("{} stages, but --ranks {}", p.pipelineDegree, ranks),
+                        scenario.placeOf(stageKey), "leave one of the two out");
+        p.pipelineDegree = -1;
+    }
+    const std::int64_t made = p.shardDegree * std::max<std::int64_t>(p.pipelineDegree, 1);
+    if (p.shardDegree > 0 && made != ranks && strategy == "fsdp" && onCommandLine(shardKey))
+        return fail(ErrorCode::Usage, fmt::format("the degrees make {} ranks, but --ranks is {}", made, ranks),
+                    scenario.placeOf(shardKey), "leave one of the two out");
+    if (made != ranks) p.shardDegree = -1;
+    return {};
+}
+
 Result<core::Resolved> setUp(const Arguments& arguments, Loaded& loaded) {
     SHARDSCOPE_ASSIGN(loaded, load(arguments.input.empty() ? "vit_tiny" : arguments.input, arguments.set));
     core::Scenario& scenario = loaded.scenario;
     // The reference device computes in float32; what the user asked for otherwise is left for it to refuse.
     if (!scenario.given("precision.mixed_precision_param")) scenario.precision.param.reset();
     if (!scenario.given("precision.mixed_precision_reduce")) scenario.precision.reduce.reset();
-    scenario.cluster.nodes = arguments.ranks;
-    scenario.cluster.gpusPerNode = 1;
-    if (!scenario.given("parallelism.data_parallel_shard_degree")) scenario.parallelism.shardDegree = -1;
     scenario.training.firstStep = false;
     std::vector<std::string> strategies{arguments.strategies.empty() ? scenario.parallelism.strategy
                                                                      : arguments.strategies};
+    SHARDSCOPE_ASSIGN(const std::int64_t ranks, ranksOf(arguments, loaded, strategies));
+    SHARDSCOPE_TRY(fitToRanks(scenario, ranks, strategies.front()));
     if (!scenario.given("training.local_batch_size")) {
         // The ranks of one pipeline share their samples.
         const std::int64_t stages =
-            strategies.front() == "fsdp"
-                ? std::clamp<std::int64_t>(scenario.parallelism.pipelineDegree, 1, arguments.ranks)
-                : 1;
-        scenario.training.localBatchSize = std::max<std::int64_t>(1, kUsualBatch * stages / arguments.ranks);
+            strategies.front() == "fsdp" ? std::clamp<std::int64_t>(scenario.parallelism.pipelineDegree, 1, ranks) : 1;
+        scenario.training.localBatchSize = std::max<std::int64_t>(1, kUsualBatch * stages / ranks);
     }
     return core::resolve(scenario, loaded.inputs, strategies);
 }
@@ -115,6 +156,16 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
         return fail(ErrorCode::Unsupported,
                     "the reference device has no kernels for language models, nor for models known by their shapes",
                     loaded.source, "run a vision transformer (shardscope models), or simulate this model");
+    if (one.plan.schedule == core::StageSchedule::Naive) {
+        SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(resolved.model, one.workload));
+        const auto layers = static_cast<std::int64_t>(model.layers.size()) - 1;  // the loss goes with the last one
+        if (one.plan.mesh.pp > layers)
+            return fail(ErrorCode::Input,
+                        fmt::format("{} stages for the {} layers of {}", one.plan.mesh.pp, layers, model.name),
+                        "strategy " + one.plan.name,
+                        fmt::format("use at most {} stages, for example --ranks {}", layers,
+                                    std::min<std::int64_t>(layers, kUsualRanks)));
+    }
     runtime::TrainConfig config;
     config.model = resolved.model;
     config.plan = one.plan;

@@ -70,6 +70,13 @@ core::Result<std::string> readUpTo(const std::filesystem::path& path, std::int64
 
 }  // namespace
 
+bool hasEnding(std::string_view path, std::string_view ending) {
+    if (path.size() < ending.size()) return false;
+    const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    return std::equal(ending.begin(), ending.end(), path.end() - static_cast<std::ptrdiff_t>(ending.size()),
+                      [&](char wanted, char found) { return wanted == small(found); });
+}
+
 core::Result<std::string> readFile(const std::filesystem::path& path, std::int64_t limit) {
     return readUpTo(path, limit, true);
 }

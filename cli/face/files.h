@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "core/base/result.h"
 
@@ -12,6 +13,9 @@ namespace shardscope::cli {
 
 /// What a text file (scenario, config.json, cluster, module tree, index) may measure at most.
 inline constexpr std::int64_t kLargestText = std::int64_t{64} << 20;
+
+/// Whether a path ends in ".svg", ".SVG", ...; `ending` in small letters.
+[[nodiscard]] bool hasEnding(std::string_view path, std::string_view ending);
 
 /// The file's bytes. Errors (Io): missing, a folder, a pipe or device, not readable, over `limit`.
 [[nodiscard]] core::Result<std::string> readFile(const std::filesystem::path& path, std::int64_t limit = kLargestText);

@@ -21,16 +21,12 @@ using core::Result;
 
 constexpr std::size_t kMostShards = 10'000;
 
-bool endsWith(const std::string& text, std::string_view end) {
-    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 /// What a model without a name of its own is called: its folder, or the file without its ending.
 std::string nameFor(const fs::path& path) {
     std::error_code ignored;
     const fs::path whole = fs::weakly_canonical(path, ignored);
     const std::string file = whole.filename().string();
-    if (file == "config.json" || endsWith(file, ".safetensors.index.json"))
+    if (file == "config.json" || hasEnding(file, ".safetensors.index.json"))
         return whole.parent_path().filename().string();
     return fs::is_directory(whole, ignored) ? file : whole.stem().string();
 }
@@ -90,7 +86,7 @@ Result<core::ModelSpec> fromFolder(const fs::path& path) {
     }
     std::vector<fs::path> files;
     for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
-        if (it->path().extension() == ".safetensors") files.push_back(it->path());
+        if (hasEnding(it->path().string(), ".safetensors")) files.push_back(it->path());
     if (error) return fail(ErrorCode::Io, "cannot list this folder: " + error.message(), path.string());
     if (!files.empty()) {
         std::sort(files.begin(), files.end());
@@ -122,8 +118,8 @@ Result<core::ModelSpec> fromDocument(const Document& document, const fs::path& p
 
 Result<Document> readDocument(const fs::path& path) {
     SHARDSCOPE_ASSIGN(const std::string bytes, readFile(path));
-    return endsWith(path.string(), ".json") ? core::parseJson(bytes, path.string())
-                                            : core::parseToml(bytes, path.string());
+    return hasEnding(path.string(), ".json") ? core::parseJson(bytes, path.string())
+                                             : core::parseToml(bytes, path.string());
 }
 
 /// Whether a parsed TOML file is a scenario: it has one of its sections.
@@ -146,7 +142,7 @@ fs::path inFolder(const fs::path& folder, const std::string& path) {
 Result<core::ModelSpec> loadModel(const fs::path& path) {
     std::error_code error;
     if (fs::is_directory(path, error)) return fromFolder(path);
-    if (endsWith(path.string(), ".safetensors")) return fromShards(nameFor(path), {path}, nullptr);
+    if (hasEnding(path.string(), ".safetensors")) return fromShards(nameFor(path), {path}, nullptr);
     SHARDSCOPE_ASSIGN(const Document document, readDocument(path));
     return fromDocument(document, path);
 }
@@ -179,8 +175,8 @@ Result<Loaded> load(const std::string& what, std::span<const std::string> overri
     const fs::path path(what);
     std::error_code error;
     const bool exists = fs::exists(path, error);
-    const bool bareWord = what.find('/') == std::string::npos && !endsWith(what, ".toml") && !endsWith(what, ".json") &&
-                          !endsWith(what, ".safetensors");
+    const bool bareWord = what.find('/') == std::string::npos && !hasEnding(what, ".toml") &&
+                          !hasEnding(what, ".json") && !hasEnding(what, ".safetensors");
     if (!exists && bareWord) {
         auto builtin = core::builtinModel(what, "");
         if (!builtin) {
@@ -189,7 +185,7 @@ Result<Loaded> load(const std::string& what, std::span<const std::string> overri
             return tl::unexpected(std::move(builtin).error());
         }
         loaded.scenario.model.name = what;
-    } else if (!exists || fs::is_directory(path, error) || !endsWith(what, ".toml")) {
+    } else if (!exists || fs::is_directory(path, error) || !hasEnding(what, ".toml")) {
         if (!exists) return fail(ErrorCode::Io, "no such file or folder", what);
         loaded.scenario.model.path = what;
     } else {

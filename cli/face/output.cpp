@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/face/files.h"
 #include "cli/face/single_ranks.h"
 #include "cli/face/words.h"
 #include "traces/formats/csv_writer.h"
@@ -71,8 +72,7 @@ Result<OutputKind> outputKindOf(const std::string& path) {
         {".json.gz", OutputKind::TraceGzip}, {".json", OutputKind::Trace}, {".svg", OutputKind::Svg},
         {".png", OutputKind::Png},           {".pdf", OutputKind::Pdf},    {".csv", OutputKind::Csv}};
     for (const auto& [ending, kind] : endings)
-        if (path.size() >= ending.size() && path.compare(path.size() - ending.size(), ending.size(), ending) == 0)
-            return kind;
+        if (hasEnding(path, ending)) return kind;
     if (path == "-" || path == "/dev/stdout" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/"))
         return fail(ErrorCode::Usage, "standard output shows the tables; no file is written to it", "-o " + path,
                     "name a file, or print the report with --json");

@@ -76,9 +76,23 @@ Result<Sweep> sweep(const Loaded& loaded, const std::string& over, std::span<con
         const auto asked = out.key == "parallelism.strategy" ? std::span<const std::string>() : strategies;
         out.points.push_back({value, evaluatePoint(loaded, assignment, asked)});
     }
-    if (std::none_of(out.points.begin(), out.points.end(), [](const SweepPoint& p) { return p.report.has_value(); }))
-        return tl::unexpected(out.points.front().report.error());
+    if (std::none_of(out.points.begin(), out.points.end(), [](const SweepPoint& p) { return p.report.has_value(); })) {
+        core::Error first = out.points.front().report.error();
+        if (out.points.size() > 1)
+            first.message = fmt::format("none of the {} values can be; {} gives: {}", out.points.size(),
+                                        out.points.front().value, first.message);
+        return tl::unexpected(std::move(first));
+    }
     return out;
+}
+
+Result<void> checkPoints(const Sweep& sweep) {
+    const auto bad = [](const SweepPoint& point) { return !point.report.has_value(); };
+    const auto first = std::find_if(sweep.points.begin(), sweep.points.end(), bad);
+    if (first == sweep.points.end()) return {};
+    const auto count = std::count_if(sweep.points.begin(), sweep.points.end(), bad);
+    return fail(first->report.error().code, fmt::format("{} of the {} values cannot be", count, sweep.points.size()),
+                "--over " + sweep.key, "the answer above says why; leave them out, or change what they disagree with");
 }
 
 std::string sweepTable(const Sweep& sweep) {

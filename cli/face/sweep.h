@@ -22,9 +22,12 @@ struct Sweep {
 };
 
 /// `over` is "section.key=v1,v2,...". A value that cannot be is a point with an error, not the end of the sweep.
-/// Errors: a malformed or unknown key, no values, more than 1,000.
+/// Errors: a malformed or unknown key, no values, more than 1,000, none that can be.
 [[nodiscard]] core::Result<Sweep> sweep(const Loaded& loaded, const std::string& over,
                                         std::span<const std::string> strategies = {});
+
+/// Fails with the code of the first point that could not be, and says how many they are.
+[[nodiscard]] core::Result<void> checkPoints(const Sweep& sweep);
 
 [[nodiscard]] std::string sweepTable(const Sweep& sweep);
 [[nodiscard]] core::Document sweepDocument(const Sweep& sweep);

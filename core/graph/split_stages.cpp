@@ -51,6 +51,23 @@ Cuts byLayers(const Model& model, std::size_t layers, std::size_t stages) {
     return cuts;
 }
 
+Error tooManyStages(const Plan& plan, std::size_t layers, const std::string& model) {
+    const std::int64_t stages = plan.mesh.pp;
+    if (plan.policy != UnitPolicy::None)
+        return {ErrorCode::Input, fmt::format("{} stages for the {} layers of {}", stages, layers, model),
+                "[parallelism] pipeline_parallel_degree",
+                fmt::format("use at most {0} stages: --set parallelism.pipeline_parallel_degree={0}", layers)};
+    // Few enough for the nodes of any preset, and a number that batches are usually divisible by.
+    const std::int64_t example = layers >= 4 ? 4 : layers >= 2 ? 2 : 1;
+    return {
+        ErrorCode::Input,
+        fmt::format("naive placement on {0} GPUs makes {0} stages for the {1} layers of {2}", stages, layers, model),
+        "[cluster] nodes and gpus_per_node",
+        fmt::format("use at most {} GPUs, for example --set cluster.nodes=1 --set cluster.gpus_per_node={}, or a "
+                    "deeper model",
+                    layers, example)};
+}
+
 }  // namespace
 
 Result<std::vector<std::pair<LayerId, LayerId>>> splitStages(const Model& model, const Plan& plan) {
@@ -61,9 +78,7 @@ Result<std::vector<std::pair<LayerId, LayerId>>> splitStages(const Model& model,
     if (model.layers.empty()) return fail(ErrorCode::Input, "the model has no layers", model.name);
     const bool hasLoss = model.layers.back().kind == LayerKind::Loss;
     const std::size_t layers = model.layers.size() - (hasLoss ? 1 : 0);
-    if (static_cast<std::uint64_t>(stages) > layers)
-        return fail(ErrorCode::Input, fmt::format("{} stages for the {} layers of {}", stages, layers, model.name),
-                    "[parallelism] pipeline_parallel_degree", fmt::format("use at most {} stages", layers));
+    if (static_cast<std::uint64_t>(stages) > layers) return tl::unexpected(tooManyStages(plan, layers, model.name));
     const auto count = static_cast<std::size_t>(stages);
 
     Cuts cuts;

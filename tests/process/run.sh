@@ -54,6 +54,8 @@ expect 2 "section.key=value" compare examples/lecture.toml --set nonsense
 expect 3 "did you mean" compare examples/lecture.toml --set parallelism.data_parallel_shard_degre=2
 expect 2 "no strategy" compare examples/lecture.toml --strategy naive,zero9
 expect 2 "given twice" compare examples/lecture.toml --strategy fsdp,fsdp
+expect 2 "between the commas" compare examples/lecture.toml --strategy ,,
+expect 2 "between the commas" compare examples/lecture.toml --strategy naive,
 expect 2 "ending" compare examples/lecture.toml -o "$work/picture.gif"
 expect 2 "value" sweep examples/lecture.toml --over training.local_batch_size
 
@@ -95,14 +97,38 @@ done
 expect 3 "data_parallel_shard_degree" compare examples/lecture.toml \
   --set cluster.nodes=1 --set cluster.gpus_per_node=4 --set parallelism.data_parallel_shard_degree=3
 expect 3 "8 stages for the 5 layers" simulate vit_tiny --strategy naive --set cluster.nodes=1 --set cluster.gpus_per_node=8
+expect 3 "cluster.gpus_per_node=4" compare vit_tiny
+flags=$(sed -n 's/.*for example \(--set .*\), or.*/\1/p' "$work/err")
+# shellcheck disable=SC2086
+expect 0 "" compare vit_tiny $flags
+expect 3 "--ranks 4" run vit_tiny --strategy naive --ranks 8
 expect 3 "head" simulate vit_tiny --set model.heads=5
 expect 3 "patch" simulate vit_tiny --set model.patch_size=5
 expect 3 "vocab" simulate vit_tiny --set model.vocab=5
 expect 5 "replicate" simulate vit_tiny --set parallelism.data_parallel_replicate_degree=2
 expect 5 "no device" run --device abacus
 
+# A sweep tells in its exit code that a value cannot be, and answers for the others.
+expect 0 "" sweep vit_tiny --over parallelism.data_parallel_shard_degree=1,2
+expect 3 "1 of the 3 values cannot be" sweep vit_tiny --over training.local_batch_size=1,0,2
+check "the good values have no rows" test "$(grep -c fsdp "$work/out")" -eq 2
+expect 3 "none of the 2 values can be" sweep vit_tiny --over training.local_batch_size=0,-1
+expect 5 "1 of the 2 values" sweep vit_tiny --over parallelism.tensor_parallel_degree=1,2
+expect 3 "1 of the 2 values" sweep vit_tiny --json --over training.local_batch_size=1,0
+
+# run takes its ranks from --ranks, or else from the scenario.
+ranks_of() { timeout 60 "$program" run "$@" --steps 1 --json 2>/dev/null | grep -c '"rank":'; }
+printf '[model]\nname = "vit_tiny"\n[parallelism]\ndata_parallel_shard_degree = 2\n' >"$work/two.toml"
+check "run does not follow the scenario" test "$(ranks_of "$work/two.toml")" -eq 2
+check "--ranks does not count more than the scenario's degree" test "$(ranks_of "$work/two.toml" --ranks 3)" -eq 3
+printf '[model]\nname = "vit_tiny"\n[cluster]\nnodes = 2\ngpus_per_node = 8\n' >"$work/sixteen.toml"
+check "--ranks does not count more than the scenario's cluster" test "$(ranks_of "$work/sixteen.toml" --ranks 2)" -eq 2
+expect 2 "make 8 ranks, but --ranks is 4" run --ranks 4 --set parallelism.data_parallel_shard_degree=8
+expect 3 "--ranks" run examples/lecture.toml --set cluster.nodes=16 --set cluster.gpus_per_node=8 --set parallelism.data_parallel_shard_degree=-1
+
 # Output: whole or absent.
 mkdir "$work/files"
+expect 0 "" compare examples/lecture.toml -o "$work/CAPITALS.SVG"
 expect 0 "" compare examples/lecture.toml -o "$work/files/a.svg" -o "$work/files/a.json.gz" -o "$work/files/a.csv"
 check "a.json.gz is no gzip file" gzip -t "$work/files/a.json.gz"
 echo "before" >"$work/files/kept.svg"
