@@ -78,6 +78,7 @@ public:
     Builder(std::string_view bytes, const char* const& at, const std::string& name)
         : m_bytes(bytes), m_at(at), m_name(name), m_counted(bytes.data()) {}
 
+    // NOLINTBEGIN(readability-identifier-naming): the names are the parser's.
     bool null() { return put({}); }
     bool boolean(bool value) { return put(Document::of(value)); }
     bool number_integer(std::int64_t value) { return put(Document::of(value)); }
@@ -110,6 +111,7 @@ public:
                         {}};
         return false;
     }
+    // NOLINTEND(readability-identifier-naming)
 
     [[nodiscard]] std::optional<Error>& error() { return m_error; }
     [[nodiscard]] Document& root() { return m_root; }

@@ -194,10 +194,9 @@ void GraphBuilder::assembleEdges() {
         };
         for (; next < m_edges.size() && m_edges[next].to.index() == i; ++next)
             add(m_edges[next].from, m_edges[next].reason);
-        if (OpId& last = lastOfStream[op.stream]; true) {
-            if (last.valid()) add(last, EdgeReason::StreamOrder);
-            last = OpId(i);
-        }
+        OpId& before = lastOfStream[op.stream];
+        if (before.valid()) add(before, EdgeReason::StreamOrder);
+        before = OpId(i);
         // Copies name the group that they work for, but only transfers stand in its queue.
         if (isTransfer(op.kind)) {
             OpId& last = lastOfCommunicator[graph.groups[op.group.index()].communicator];

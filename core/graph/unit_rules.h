@@ -27,8 +27,8 @@ struct ClassContext {
     std::uint8_t computeStream = 0;
     std::uint16_t microBatch = 0;  ///< the current one
 
-    [[nodiscard]] const Unit& unit(UnitId id_) const { return units[id_.index() - firstUnit.index()]; }
-    [[nodiscard]] std::size_t local(UnitId id_) const { return id_.index() - firstUnit.index(); }
+    [[nodiscard]] const Unit& unit(UnitId which) const { return units[which.index() - firstUnit.index()]; }
+    [[nodiscard]] std::size_t local(UnitId which) const { return which.index() - firstUnit.index(); }
     [[nodiscard]] std::span<const TouchedUnit> touched(const PassStep& step) const {
         return std::span(script.touched).subspan(step.begin, step.end - step.begin);
     }

@@ -192,7 +192,7 @@ std::vector<TensorId> ProgramBuilder::split(TensorId x, std::size_t dimension, c
         }
         return parts;
     };
-    const std::vector<TensorId> parts = views(x);
+    std::vector<TensorId> parts = views(x);
     record(parts, {x}, [this, x, parts, views] {
         std::vector<TensorId> gradients;
         for (TensorId part : parts) {

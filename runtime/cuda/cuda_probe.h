@@ -26,6 +26,6 @@ struct ShardscopeCudaProbe {
 };
 
 // Fills `probe` and up to `capacity` entries of `gpus`. Never fails: what is missing is told in `problem`.
-typedef void (*ShardscopeProbeCuda)(struct ShardscopeCudaProbe* probe, struct ShardscopeGpu* gpus, size_t capacity);
+using ShardscopeProbeCuda = void (*)(struct ShardscopeCudaProbe* probe, struct ShardscopeGpu* gpus, size_t capacity);
 void shardscopeProbeCuda(struct ShardscopeCudaProbe* probe, struct ShardscopeGpu* gpus, size_t capacity);
 }

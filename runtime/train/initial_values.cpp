@@ -46,7 +46,7 @@ std::vector<float> vitValues(const core::Parameter& p, std::size_t count, Random
     const std::string_view name = p.name;
     const double rows = static_cast<double>(p.shape[0]);
     const double fanIn = static_cast<double>(count) / rows;
-    const std::vector<float> zeros(count, 0.0f);
+    std::vector<float> zeros(count, 0.0f);
     if (name == "class_token") return zeros;
     // The cut of the truncated normal at +-2 lies many deviations away for any usual patch.
     if (name == "conv_proj.weight") return random.normal(count, std::sqrt(1 / fanIn));
