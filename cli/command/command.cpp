@@ -80,6 +80,7 @@ int exitCodeOf(core::ErrorCode code) {
         case core::ErrorCode::Io: return 4;
         case core::ErrorCode::Unsupported: return 5;
         case core::ErrorCode::Cancelled: return 130;
+        case core::ErrorCode::Internal: return 1;
     }
     return 1;
 }

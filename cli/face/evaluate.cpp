@@ -27,7 +27,7 @@ TransferCounts countTransfers(const Timeline& t, const timeline::RankRow& rank,
     for (std::uint32_t lane = rank.laneBegin; lane < rank.laneEnd; ++lane) {
         for (std::uint32_t s = lanes[lane].begin; s < lanes[lane].end; ++s) {
             const std::int64_t bytes = t.spans.bytes[s];
-            const std::uint16_t group = t.spans.group[s];
+            const std::uint32_t group = t.spans.group[s];
             const std::int64_t size = group == timeline::kNoGroup ? 1 : t.groups[group].size;
             switch (static_cast<Activity>(t.spans.activity[s])) {
                 case Activity::AllGather:

@@ -30,6 +30,11 @@ enum class DType : std::uint8_t { F64, F32, BF16, F16, I64, I32, U64, U8, Bool }
     return 0;
 }
 
+/// Of floating point: such tensors can have gradients.
+[[nodiscard]] constexpr bool isFloat(DType type) {
+    return type == DType::F64 || type == DType::F32 || type == DType::BF16 || type == DType::F16;
+}
+
 /// "float32", "bfloat16", ...: PyTorch's names.
 [[nodiscard]] std::string_view nameOf(DType type);
 /// Accepts PyTorch's names and the short ones of torchtitan and the recordings ("fp32", "bf16", "f32", ...).

@@ -16,6 +16,7 @@ enum class ErrorCode {
     Io,           ///< a file cannot be opened, read or written
     Unsupported,  ///< understood, but not something that this program can do
     Cancelled,    ///< interrupted by the user
+    Internal,     ///< a fault of this program that a check found, such as a graph that was built wrong
 };
 
 struct [[nodiscard]] Error {

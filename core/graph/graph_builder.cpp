@@ -214,7 +214,7 @@ Result<StepGraph> GraphBuilder::freeze() {
         if (edge.from.index() < m_graph.ops.size() && edge.to.index() < m_graph.ops.size() &&
             m_graph.ops[edge.from.index()].rankClass == m_graph.ops[edge.to.index()].rankClass)
             continue;
-        return fail(ErrorCode::Input, "an edge leads to an op that does not exist in its class", "step graph");
+        return fail(ErrorCode::Internal, "an edge leads to an op that does not exist in its class", "step graph");
     }
     assembleEdges();
     SHARDSCOPE_TRY(checkBlocks(m_graph));

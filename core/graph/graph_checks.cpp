@@ -22,18 +22,18 @@ Result<void> checkClass(const StepGraph& graph, const RankClass& c) {
     for (std::uint32_t a = c.actionBegin; a < c.actionEnd; ++a) {
         const HostAction& action = graph.actions[a];
         if (outside(action.unit, graph.units) || outside(action.block, graph.blocks))
-            return fail(ErrorCode::Input, fmt::format("host action {} names a unit or block that does not exist", a),
+            return fail(ErrorCode::Internal, fmt::format("host action {} names a unit or block that does not exist", a),
                         kWhere);
         if (action.kind != HostActionKind::Launch) continue;
         if (action.op.value != next)
             return fail(
-                ErrorCode::Input,
+                ErrorCode::Internal,
                 fmt::format("host action {} of {} launches op {}, expected op {}", a, c.name, action.op.value, next),
                 kWhere);
         ++next;
     }
     if (next != c.opEnd)
-        return fail(ErrorCode::Input,
+        return fail(ErrorCode::Internal,
                     fmt::format("{} launches {} of its {} ops", c.name, next - c.opBegin, c.opEnd - c.opBegin), kWhere);
     return {};
 }
@@ -55,25 +55,38 @@ Result<void> checkReferences(const StepGraph& graph) {
     for (const RankClass& c : graph.classes) {
         if (c.opBegin != op || c.actionBegin != action || c.opEnd < c.opBegin || c.opEnd > graph.ops.size() ||
             c.actionEnd < c.actionBegin || c.actionEnd > graph.actions.size())
-            return fail(ErrorCode::Input, fmt::format("ops or host actions of {} are out of place", c.name), kWhere);
+            return fail(ErrorCode::Internal, fmt::format("ops or host actions of {} are out of place", c.name), kWhere);
         op = c.opEnd;
         action = c.actionEnd;
     }
     if (op != graph.ops.size() || action != graph.actions.size())
-        return fail(ErrorCode::Input, "ops or host actions outside every class", kWhere);
+        return fail(ErrorCode::Internal, "ops or host actions outside every class", kWhere);
     for (std::size_t i = 0; i < graph.ops.size(); ++i) {
         const Op& o = graph.ops[i];
         if (o.rankClass.index() >= graph.classes.size() || i < graph.classes[o.rankClass.index()].opBegin ||
             i >= graph.classes[o.rankClass.index()].opEnd || o.stream >= graph.streams.size() ||
             outside(o.unit, graph.units) || outside(o.group, graph.groups))
             return fail(
-                ErrorCode::Input,
+                ErrorCode::Internal,
                 fmt::format("{} names a class, stream, unit or group that does not exist", describeOp(graph, OpId(i))),
                 kWhere);
         if (isTransfer(o.kind) && !o.group.valid())
-            return fail(ErrorCode::Input, fmt::format("{} has no group", describeOp(graph, OpId(i))), kWhere);
+            return fail(ErrorCode::Internal, fmt::format("{} has no group", describeOp(graph, OpId(i))), kWhere);
     }
     for (const RankClass& c : graph.classes) SHARDSCOPE_TRY(checkClass(graph, c));
+    return {};
+}
+
+Result<void> checkEdges(const StepGraph& graph) {
+    if (graph.edgeBegin.size() != graph.ops.size() + 1 || graph.edgeBegin.front() != 0 ||
+        graph.edgeBegin.back() != graph.edges.size() || !std::is_sorted(graph.edgeBegin.begin(), graph.edgeBegin.end()))
+        return fail(ErrorCode::Internal, "the edge table does not fit the ops", kWhere);
+    for (std::size_t i = 0; i < graph.ops.size(); ++i)
+        for (const Edge& edge : graph.waitsOf(OpId(i)))
+            if (edge.from.index() >= graph.ops.size() ||
+                graph.ops[edge.from.index()].rankClass != graph.ops[i].rankClass)
+                return fail(ErrorCode::Internal,
+                            describeOp(graph, OpId(i)) + " waits for an op that does not exist in its class", kWhere);
     return {};
 }
 
@@ -90,25 +103,25 @@ Result<void> checkBlocks(const StepGraph& graph) {
         for (const HostAction& action : graph.actionsOf(c)) {
             if (action.kind == HostActionKind::Launch) ++launched;
             if (action.kind != HostActionKind::Allocate && action.kind != HostActionKind::Release) continue;
-            if (!action.block.valid()) return fail(ErrorCode::Input, "an allocation names no block", kWhere);
+            if (!action.block.valid()) return fail(ErrorCode::Internal, "an allocation names no block", kWhere);
             State& state = states[action.block.index()];
             const Block& block = graph.blocks[action.block.index()];
             if (block.persistent)
-                return fail(ErrorCode::Input, describeBlock(action.block) + " is persistent, yet allocated or released",
-                            kWhere);
+                return fail(ErrorCode::Internal,
+                            describeBlock(action.block) + " is persistent, yet allocated or released", kWhere);
             if (action.kind == HostActionKind::Allocate) {
                 if (state != State::Absent)
-                    return fail(ErrorCode::Input, describeBlock(action.block) + " is allocated twice", kWhere);
+                    return fail(ErrorCode::Internal, describeBlock(action.block) + " is allocated twice", kWhere);
                 state = State::Allocated;
                 continue;
             }
             if (state != State::Allocated)
-                return fail(ErrorCode::Input,
+                return fail(ErrorCode::Internal,
                             describeBlock(action.block) +
                                 (state == State::Absent ? " is released before it is allocated" : " is released twice"),
                             kWhere);
             if (!block.firstUse.valid() || block.firstUse.value >= launched)
-                return fail(ErrorCode::Input, describeBlock(action.block) + " is released before its first use",
+                return fail(ErrorCode::Internal, describeBlock(action.block) + " is released before its first use",
                             kWhere);
             state = State::Released;
         }
@@ -118,12 +131,12 @@ Result<void> checkBlocks(const StepGraph& graph) {
         if (outside(block.firstUse, graph.ops) || outside(block.lastUse, graph.ops) ||
             outside(block.unit, graph.units) || outside(block.rankClass, graph.classes) || block.bytes.value < 0 ||
             std::size_t{block.storageBegin} + block.storageCount > graph.blockStorages.size())
-            return fail(ErrorCode::Input, describeBlock(BlockId(i)) + " names an op, unit or class that does not exist",
-                        kWhere);
+            return fail(ErrorCode::Internal,
+                        describeBlock(BlockId(i)) + " names an op, unit or class that does not exist", kWhere);
         if (block.persistent || states[i] == State::Released) continue;
         if (states[i] == State::Allocated && block.category == MemoryCategory::OptimizerState) continue;
         return fail(
-            ErrorCode::Input,
+            ErrorCode::Internal,
             describeBlock(BlockId(i)) + (states[i] == State::Absent ? " is never allocated" : " is never released"),
             kWhere);
     }
@@ -138,7 +151,7 @@ Result<TransferPairs> pairTransfers(const StepGraph& graph) {
     if (graph.classes.size() < 2) {
         for (std::size_t i = 0; i < graph.ops.size(); ++i)
             if (graph.ops[i].kind == OpKind::Send || graph.ops[i].kind == OpKind::Receive)
-                return fail(ErrorCode::Input, describeOp(graph, OpId(i)) + " has no other end", kWhere);
+                return fail(ErrorCode::Internal, describeOp(graph, OpId(i)) + " has no other end", kWhere);
         return pairs;
     }
 
@@ -162,7 +175,7 @@ Result<TransferPairs> pairTransfers(const StepGraph& graph) {
         for (std::size_t k = 0; k < first.size(); ++k) {
             const OpKind kind = graph.ops[first[k].index()].kind;
             if ((kind == OpKind::Send || kind == OpKind::Receive) && classes.size() != 2)
-                return fail(ErrorCode::Input,
+                return fail(ErrorCode::Internal,
                             describeOp(graph, first[k]) + fmt::format(" has {} ends, expected 2", classes.size()),
                             kWhere);
         }
@@ -178,7 +191,7 @@ Result<TransferPairs> pairTransfers(const StepGraph& graph) {
                     (pointToPoint || (a.kind == b.kind && a.kind != OpKind::Send && a.kind != OpKind::Receive));
                 if (!agree)
                     return fail(
-                        ErrorCode::Input,
+                        ErrorCode::Internal,
                         fmt::format("transfer {} of one communicator is {} of {} bytes on one side, {} of {} bytes on "
                                     "the other",
                                     k, describeOp(graph, first[k]), a.bytes.value, describeOp(graph, other[k]),
@@ -188,8 +201,8 @@ Result<TransferPairs> pairTransfers(const StepGraph& graph) {
             }
             if (first.size() != other.size()) {
                 const OpId extra = first.size() > other.size() ? first[other.size()] : other[first.size()];
-                return fail(ErrorCode::Input, describeOp(graph, extra) + " is issued by one class and not by its peer",
-                            kWhere);
+                return fail(ErrorCode::Internal,
+                            describeOp(graph, extra) + " is issued by one class and not by its peer", kWhere);
             }
         }
     }
@@ -220,7 +233,7 @@ Result<void> checkAcyclic(const StepGraph& graph, const TransferPairs& pairs) {
     const auto colorMap = boost::make_iterator_property_map(colors.begin(), boost::get(boost::vertex_index, csr));
     boost::depth_first_search(csr, FindCycle(cycle), colorMap);
     if (cycle.first == OpId::kNone) return {};
-    return fail(ErrorCode::Input,
+    return fail(ErrorCode::Internal,
                 fmt::format("{} and {} wait for each other", describeOp(graph, OpId(cycle.first)),
                             describeOp(graph, OpId(cycle.second))),
                 kWhere);

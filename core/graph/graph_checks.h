@@ -1,6 +1,7 @@
 #pragma once
 
-// What must hold before a StepGraph is frozen. Used by GraphBuilder::freeze, and by tests on graphs that were changed.
+// What must hold before a StepGraph is frozen. Used by GraphBuilder::freeze, by the engines, and by tests on graphs
+// that were changed. A graph that breaks it was built wrong: errors are of code Internal.
 
 #include <cstdint>
 #include <string>
@@ -26,6 +27,8 @@ struct TransferPairs {
 /// Ids in range: streams, units, groups, blocks, ops of actions; ops and actions lie class by class and every op is
 /// launched exactly once, in its order.
 [[nodiscard]] Result<void> checkReferences(const StepGraph& graph);
+/// Edges fit the ops, and lead from an op of the same class.
+[[nodiscard]] Result<void> checkEdges(const StepGraph& graph);
 /// Every block that is not persistent is allocated once, used, and released once after its first use was launched.
 /// OptimizerState may stay: the first step makes it.
 [[nodiscard]] Result<void> checkBlocks(const StepGraph& graph);

@@ -76,7 +76,7 @@ void add(Hasher& h, const Plan& p) {
 void add(Hasher& h, const Op& op) {
     h.add(bits(op.kind) | bits(op.phase) << 8 | std::uint64_t{op.stream} << 16 | std::uint64_t{op.microBatch} << 24 |
           bits(op.dtype) << 40 | std::uint64_t{op.average} << 48 | std::uint64_t{op.accumulate} << 49 |
-          std::uint64_t{op.backgroundOfHost} << 50 | std::uint64_t{op.kernels.backward} << 51);
+          std::uint64_t{op.kernels.backward} << 50);
     h.add(op.rankClass.value, op.unit.value);
     h.add(op.group.value, op.match);
     h.add(op.kernels.layer.value, op.boundary.value);

@@ -144,7 +144,8 @@ private:
             }
     }
 
-    // Data (ids, images, labels) needs no gradient; whatever else comes in from outside the module does.
+    // Data (ids, images, labels) and integers made beside it (positions) need no gradient; whatever else comes in from
+    // outside the module does.
     [[nodiscard]] bool inputNeedsGradient(const Watched& watched) const {
         if (!m_stage.first() || watched.forward.empty()) return !watched.forward.empty();
         if (watched.forward.begin >= m_forwardBase[1]) return true;
@@ -159,7 +160,7 @@ private:
                 const TensorId owner = ownerOf(input);
                 const TensorRole role = program.tensor(owner).role;
                 if (!made[owner.index()] && role != TensorRole::Batch && role != TensorRole::Parameter &&
-                    role != TensorRole::Shared)
+                    role != TensorRole::Shared && isFloat(program.tensor(owner).dtype))
                     return true;
             }
             for (TensorId output : program.forward[k].outputs) made[ownerOf(output).index()] = true;

@@ -12,7 +12,6 @@ std::string_view nameOf(StreamKind kind) {
         case StreamKind::ReduceScatter: return "reduce_scatter";
         case StreamKind::AllReduce: return "all_reduce";
         case StreamKind::PointToPoint: return "p2p";
-        case StreamKind::Host: return "host";
     }
     return "?";
 }
@@ -34,7 +33,6 @@ std::string_view nameOf(OpKind kind) {
         case OpKind::Receive: return "receive";
         case OpKind::AddGradient: return "add gradient";
         case OpKind::OptimizerStep: return "optimizer step";
-        case OpKind::HostWork: return "host work";
     }
     return "?";
 }
@@ -72,7 +70,6 @@ std::string_view nameOf(MemoryCategory category) {
         case MemoryCategory::OptimizerState: return "optimizer state";
         case MemoryCategory::Activations: return "activations";
         case MemoryCategory::Workspace: return "workspace";
-        case MemoryCategory::Context: return "context";
     }
     return "?";
 }

@@ -33,7 +33,7 @@ enum class OpKind : std::uint8_t {
     ReduceCopyOut,  ///< own share -> sharded gradients: cast to the original dtype, set or added (no work if the dtypes
                     ///< agree); with a shard group of one there is no collective and it reads the reduce-scatter input
                     ///< itself
-    AllReduce,      ///< reserved for policies with replicas
+    AllReduce,      ///< sum over a group that every member gets: recorded programs have it, no policy here does yet
     Send,           ///< point to point; bytes: the message; `match` leads to the other end
     Receive,        ///< its other side; the two share `match`
     AddGradient,  ///< with `kernels`: the gradients that this range has just made of parameters of `unit` that had one
@@ -41,21 +41,13 @@ enum class OpKind : std::uint8_t {
                   ///< gradients of the weights that both stages' units hold, received in ParameterId order, added to
                   ///< the own ones
     OptimizerStep,  ///< update of all parameters of the class's rank from its (sharded) gradients
-    HostWork,       ///< time on the host stream only
 };
+inline constexpr std::size_t kOpKinds = 15;
 
 enum class Phase : std::uint8_t { Forward, Loss, Backward, Reduction, Optimizer };
 
 /// Streams every class may use; a graph lists the ones in use by name, and a policy may add more ("all_gather#2").
-enum class StreamKind : std::uint8_t {
-    Compute,
-    AllGatherCopyIn,
-    AllGather,
-    ReduceScatter,
-    AllReduce,
-    PointToPoint,
-    Host
-};
+enum class StreamKind : std::uint8_t { Compute, AllGatherCopyIn, AllGather, ReduceScatter, AllReduce, PointToPoint };
 [[nodiscard]] std::string_view nameOf(StreamKind kind);
 [[nodiscard]] std::string_view nameOf(OpKind kind);
 [[nodiscard]] std::string_view nameOf(Phase phase);
@@ -91,17 +83,16 @@ struct Op {
     UnitId unit;    ///< none where no unit is concerned
     GroupId group;  ///< collectives and point-to-point
     std::uint32_t match =
-        0xffffffffu;                ///< ops of different classes with one number are one transfer (Send with Receive)
-    KernelRange kernels;            ///< Compute only
-    Bytes bytes;                    ///< payload, see OpKind
-    Bytes read, written;            ///< device-memory traffic of copies and of the optimizer
-    DType dtype = DType::F32;       ///< of the payload (of the destination for casts)
-    LayerId boundary;               ///< Send, Receive: the layer whose output (or input gradient) is the message
-    double factor = 1;              ///< PreDivide, PostDivide
-    bool average = false;           ///< ReduceScatter: divide the sum by the group's size
-    bool accumulate = false;        ///< ReduceCopyOut: add to the sharded gradients that are there
-    bool backgroundOfHost = false;  ///< reserved
-    std::uint16_t launches = 1;     ///< kernels that the host launches for it (Compute: its kernel count)
+        0xffffffffu;             ///< ops of different classes with one number are one transfer (Send with Receive)
+    KernelRange kernels;         ///< Compute only
+    Bytes bytes;                 ///< payload, see OpKind
+    Bytes read, written;         ///< device-memory traffic of copies and of the optimizer
+    DType dtype = DType::F32;    ///< of the payload (of the destination for casts)
+    LayerId boundary;            ///< Send, Receive: the layer whose output (or input gradient) is the message
+    double factor = 1;           ///< PreDivide, PostDivide
+    bool average = false;        ///< ReduceScatter: divide the sum by the group's size
+    bool accumulate = false;     ///< ReduceCopyOut: add to the sharded gradients that are there
+    std::uint16_t launches = 1;  ///< kernels that the host launches for it (Compute: its kernel count)
 };
 
 /// Why an op waits for another.
@@ -129,9 +120,8 @@ enum class MemoryCategory : std::uint8_t {
     OptimizerState,
     Activations,
     Workspace,
-    Context,
 };
-inline constexpr std::size_t kMemoryCategories = 10;
+inline constexpr std::size_t kMemoryCategories = 9;
 [[nodiscard]] std::string_view nameOf(MemoryCategory category);
 
 /// A piece of memory of a rank of a class. Host order: it counts from `allocate` to `release` among the class's host

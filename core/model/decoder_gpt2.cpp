@@ -25,9 +25,7 @@ TensorId selfAttention(ProgramBuilder& b, const DecoderSpec& spec, const Workloa
     const TensorId packed = conv1d(b, "attn.c_attn", x, hidden, 3 * hidden);
     std::vector<TensorId> parts = b.split(packed, 2, {hidden, hidden, hidden});
     for (TensorId& part : parts) part = b.transpose(b.reshape(part, {batch, sequence, spec.heads, spec.headDim}), 1, 2);
-    const TensorId context = b.attention(parts[0], parts[1], parts[2], true, workload.attention);
-    const TensorId joined = b.contiguous(b.transpose(context, 1, 2));
-    return conv1d(b, "attn.c_proj", b.reshape(joined, {batch, sequence, hidden}), hidden, hidden);
+    return conv1d(b, "attn.c_proj", causalAttention(b, parts[0], parts[1], parts[2], workload), hidden, hidden);
 }
 
 TensorId mlp(ProgramBuilder& b, const DecoderSpec& spec, TensorId x) {

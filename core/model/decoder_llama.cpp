@@ -56,9 +56,7 @@ TensorId selfAttention(ProgramBuilder& b, const DecoderSpec& spec, const Workloa
     const RotaryTables tables = rotaryTables(b, sequence, width);
     query = rotary(b, query, tables);
     key = rotary(b, key, tables);
-    const TensorId context = b.attention(query, key, value, true, workload.attention);
-    const TensorId joined = b.contiguous(b.transpose(context, 1, 2));
-    return project(b, self, shapes.output, b.reshape(joined, {batch, sequence, spec.heads * width}));
+    return project(b, self, shapes.output, causalAttention(b, query, key, value, workload));
 }
 
 TensorId mlp(ProgramBuilder& b, const DecoderSpec& spec, const BlockShapes& shapes, TensorId x) {

@@ -149,6 +149,13 @@ TensorId rotary(ProgramBuilder& b, TensorId x, const RotaryTables& tables) {
     return b.add(straight, b.pointwise("mul", {turned, sine}, dtype, {{turned, "mul", {sine}}}));
 }
 
+TensorId causalAttention(ProgramBuilder& b, TensorId query, TensorId key, TensorId value, const Workload& workload) {
+    const Shape shape = b.shapeOf(query);
+    const TensorId context = b.attention(query, key, value, true, workload.attention);
+    const TensorId joined = b.contiguous(b.transpose(context, 1, 2));
+    return b.reshape(joined, {shape[0], shape[2], shape[1] * shape[3]});
+}
+
 TensorId causalLoss(ProgramBuilder& b, TensorId logits, TensorId labels) {
     const Shape shape = b.shapeOf(logits);
     const TensorId wide = b.cast(logits, DType::F32);

@@ -31,6 +31,9 @@ RotaryTables makeRotaryTables(ProgramBuilder& b, std::int64_t sequence, std::int
 /// x cos + rotate_half(x) sin for x [B, heads, S, d].
 TensorId rotary(ProgramBuilder& b, TensorId x, const RotaryTables& tables);
 
+/// Causal attention of query [B, heads, S, d] over key and value, its result joined to [B, S, heads * d].
+TensorId causalAttention(ProgramBuilder& b, TensorId query, TensorId key, TensorId value, const Workload& workload);
+
 /// transformers' ForCausalLMLoss: logits [B, S, V] cast to fp32, labels [B, S] padded by one and shifted, mean over all
 /// rows.
 TensorId causalLoss(ProgramBuilder& b, TensorId logits, TensorId labels);

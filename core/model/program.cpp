@@ -63,27 +63,6 @@ std::vector<TensorId> savedForBackward(const Program& program) {
     return saved;
 }
 
-Liveness livenessOf(const Program& program) {
-    Liveness liveness;
-    liveness.storages.resize(program.tensors.size());
-    std::int32_t position = 0;
-    const auto walk = [&](const std::vector<Kernel>& kernels) {
-        for (const Kernel& kernel : kernels) {
-            for (const auto* operands : {&kernel.inputs, &kernel.outputs}) {
-                for (TensorId id : *operands) {
-                    Liveness::Range& range = liveness.storages[program.tensor(id).storage.index()];
-                    if (range.first < 0) range.first = position;
-                    range.last = position;
-                }
-            }
-            ++position;
-        }
-    };
-    walk(program.forward);
-    walk(program.backward);
-    return liveness;
-}
-
 void fillTraffic(Program& program) {
     for (std::vector<Kernel>* kernels : {&program.forward, &program.backward}) {
         for (Kernel& kernel : *kernels) {

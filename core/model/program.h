@@ -63,19 +63,6 @@ struct Program {
 /// first forward appearance. Parameters are left out; Input, Batch and Shared storages are included (their role tells).
 [[nodiscard]] std::vector<TensorId> savedForBackward(const Program& program);
 
-/// When each storage of a program is live, in positions of the kernel lists; what frees activations in the simulator
-/// and in the runtime alike: from the first kernel that touches it to the last one, forward or backward. Positions:
-/// forward kernels 0..F-1, backward kernels F..F+B-1.
-struct Liveness {
-    struct Range {
-        std::int32_t first =
-            -1;                  ///< position of the kernel that first writes (or reads) the storage; -1: never touched
-        std::int32_t last = -1;  ///< position of the last kernel that touches it
-    };
-    std::vector<Range> storages;  ///< by TensorId; views have {-1, -1}
-};
-[[nodiscard]] Liveness livenessOf(const Program& program);
-
 /// Fills Kernel::read and written from the operands of every kernel: each operand's own bytes once. A view among the
 /// outputs of which the owner is an output too counts with its owner.
 void fillTraffic(Program& program);

@@ -28,10 +28,6 @@ tl::unexpected<Error> wrongKind(const Key& key, const Document& value, const std
     return fail(ErrorCode::Input, fmt::format("found {}, expected {}", shown(value), describeType(key)), where);
 }
 
-bool isFloat(DType type) {
-    return type == DType::F32 || type == DType::BF16 || type == DType::F16 || type == DType::F64;
-}
-
 Result<ReshardSetting> readReshard(const Key& key, const Document& value, const std::string& where) {
     switch (value.kind) {
         case Document::Kind::Boolean:

@@ -300,7 +300,6 @@ Result<void> Executor::execute(const core::Op& op) {
         case OpKind::Receive: return receive(op);
         case OpKind::AddGradient: return addGradient(op);
         case OpKind::OptimizerStep: return optimizerStep(op);
-        case OpKind::HostWork: return checkWaits(m_running);
         case OpKind::AllReduce: break;
     }
     return core::fail(core::ErrorCode::Unsupported,

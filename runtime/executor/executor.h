@@ -105,7 +105,7 @@ private:
     core::Result<void> allocateRepeated(core::BlockId id, UnitMemory& unit);
     core::Result<void> allocateMoments(core::BlockId id);
     [[nodiscard]] core::DType gradientType() const;
-    [[nodiscard]] core::OpKind makerOf(const core::Block& block) const;
+    [[nodiscard]] std::optional<core::OpKind> makerOf(const core::Block& block) const;
     [[nodiscard]] bool isRepeated(const core::Block& block) const;
     /// What a block of a unit is for, and the bytes that this rank needs there.
     [[nodiscard]] Held* heldFor(const core::Block& block, UnitMemory& unit, std::int64_t& bytes);

@@ -23,8 +23,9 @@ tl::unexpected<core::Error> Executor::refuseBlock(BlockId id, const std::string&
                       fmt::format("block {} of {}", id.index(), m_class.name));
 }
 
-OpKind Executor::makerOf(const core::Block& block) const {
-    return block.firstUse.valid() ? m_graph.ops[block.firstUse.index()].kind : OpKind::HostWork;
+std::optional<OpKind> Executor::makerOf(const core::Block& block) const {
+    if (!block.firstUse.valid()) return std::nullopt;
+    return m_graph.ops[block.firstUse.index()].kind;
 }
 
 // Memory of a unit inside an op: the cast of its shard before a gather, or a second contribution to its gradients.
@@ -37,7 +38,7 @@ Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t
     const UnitLayout& layout = unit.layout;
     const std::int64_t original = core::sizeOf(precision.original), compute = core::sizeOf(precision.compute());
     const std::int64_t reduced = core::sizeOf(precision.reduction());
-    const OpKind maker = makerOf(block);
+    const std::optional<OpKind> maker = makerOf(block);
     switch (block.category) {
         case MemoryCategory::ShardedParameters: bytes = original * layout.share(); return &unit.shard;
         case MemoryCategory::UnshardedParameters:
@@ -63,8 +64,7 @@ Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t
         case MemoryCategory::ShardedGradients: bytes = original * layout.share(); return &unit.shardedGradient;
         case MemoryCategory::OptimizerState:
         case MemoryCategory::UnshardedGradients:
-        case MemoryCategory::Activations:
-        case MemoryCategory::Context: break;
+        case MemoryCategory::Activations: break;
         case MemoryCategory::Workspace:
             if (maker == OpKind::Receive) {
                 bytes = block.bytes.value;
@@ -79,7 +79,6 @@ Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t
 
 Result<void> Executor::allocate(BlockId id) {
     const core::Block& block = m_graph.blocks[id.index()];
-    if (block.category == MemoryCategory::Context) return {};  // what the driver of a real device takes
     if (block.category == MemoryCategory::Workspace && !block.unit.valid()) {
         if (m_workspace.valid()) return refuseBlock(id, "the workspace of the op before is not released");
         m_workspace = id;
@@ -206,7 +205,6 @@ core::DType Executor::gradientType() const {
 
 Result<void> Executor::release(BlockId id) {
     const core::Block& block = m_graph.blocks[id.index()];
-    if (block.category == MemoryCategory::Context) return {};
     if (block.category == MemoryCategory::Workspace && !block.unit.valid()) {
         if (m_workspace != id) return refuseBlock(id, "is released but not allocated");
         m_workspace = {};

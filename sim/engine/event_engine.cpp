@@ -328,7 +328,7 @@ private:
         const core::Op& op = m_graph.ops[first->op];
         const std::string rest = first->waits == 0 ? "has started and waits for a peer or its queue"
                                                    : "waits for " + std::to_string(first->waits) + " others";
-        return fail(ErrorCode::Input,
+        return fail(ErrorCode::Internal,
                     "the step cannot finish: " + std::to_string(open) + " of " + std::to_string(m_slots.size()) +
                         " ops wait for each other; op " + std::to_string(first->op) + " (" +
                         std::string(core::nameOf(op.kind)) + " on stream " + m_graph.streams[op.stream].name + ") " +

@@ -58,7 +58,6 @@ StaticOrder orderOf(const core::StepGraph& graph, const Wiring& wiring) {
                 order.copies[lane].push_back(s);
                 break;
             }
-            case OpRole::Host: break;
         }
     }
     return order;

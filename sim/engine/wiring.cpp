@@ -1,12 +1,9 @@
 #include "sim/engine/wiring.h"
 
 #include <algorithm>
-#include <string>
 
 namespace shardscope::sim {
 
-using core::ErrorCode;
-using core::fail;
 using core::Op;
 using core::StepGraph;
 
@@ -14,40 +11,7 @@ namespace {
 
 OpRole roleOf(const StepGraph& graph, const Op& op) {
     if (isTransfer(op.kind)) return OpRole::Transfer;
-    switch (graph.streams[op.stream].kind) {
-        case core::StreamKind::Compute: return OpRole::Compute;
-        case core::StreamKind::Host: return OpRole::Host;
-        default: return OpRole::Copy;
-    }
-}
-
-core::Result<void> check(const StepGraph& graph) {
-    std::uint32_t covered = 0;
-    for (const core::RankClass& rankClass : graph.classes) {
-        if (rankClass.opBegin != covered || rankClass.opEnd < covered || rankClass.opEnd > graph.ops.size())
-            return fail(ErrorCode::Input, "the classes' ops do not follow one another", rankClass.name);
-        covered = rankClass.opEnd;
-    }
-    if (covered != graph.ops.size()) return fail(ErrorCode::Input, "ops without a class", "step graph");
-    if (graph.edgeBegin.size() != graph.ops.size() + 1)
-        return fail(ErrorCode::Input, "the edge table does not fit the ops", "step graph");
-    for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-        const Op& op = graph.ops[i];
-        const std::string where = "op " + std::to_string(i);
-        if (op.stream >= graph.streams.size())
-            return fail(ErrorCode::Input, "stream outside the graph's streams", where);
-        if (isTransfer(op.kind) && (!op.group.valid() || op.group.index() >= graph.groups.size()))
-            return fail(ErrorCode::Input, "transfer without a group of the graph", where);
-        if (!op.rankClass.valid() || op.rankClass.index() >= graph.classes.size())
-            return fail(ErrorCode::Input, "op without a class of the graph", where);
-        for (const core::Edge& edge : graph.waitsOf(core::OpId(i))) {
-            if (edge.from.index() >= graph.ops.size()) return fail(ErrorCode::Input, "edge from an unknown op", where);
-            if (graph.ops[edge.from.index()].rankClass != op.rankClass)
-                return fail(ErrorCode::Input, "edge from an op of another class", where,
-                            "classes meet in transfers alone: give both ops one match number");
-        }
-    }
-    return {};
+    return graph.streams[op.stream].kind == core::StreamKind::Compute ? OpRole::Compute : OpRole::Copy;
 }
 
 // What is known to have ended when an op ends: by stream, the latest such op plus one (0: none). A wait is superfluous
@@ -104,7 +68,8 @@ void reverse(Wiring& wiring, std::size_t ops) {
 }  // namespace
 
 core::Result<Wiring> wire(const StepGraph& graph) {
-    SHARDSCOPE_TRY(check(graph));
+    SHARDSCOPE_TRY(core::checkReferences(graph));
+    SHARDSCOPE_TRY(core::checkEdges(graph));
     const std::size_t ops = graph.ops.size();
     Wiring wiring;
     wiring.role.resize(ops);

@@ -19,7 +19,6 @@ enum class OpRole : std::uint8_t {
     Compute,   ///< on a stream of kind Compute: slows down beside a transfer of its rank
     Transfer,  ///< collective, send or receive: arrives, waits for its other members, transfers
     Copy,      ///< on any other stream
-    Host,      ///< on a stream of kind Host: no device work
 };
 
 using core::isTransfer;

@@ -298,7 +298,6 @@ private:
                 if (block.unit.valid()) return "gradients to be added";
                 return m_graph.ops[block.firstUse.index()].kernels.backward ? "temporaries of its backward"
                                                                             : "temporaries of its forward";
-            case MemoryCategory::Context: return "context";
         }
         return "";
     }

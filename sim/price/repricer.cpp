@@ -129,7 +129,6 @@ Repricer::Repricer(const core::StepGraph& graph, const core::Model& model) : m_g
                 cost.bytes = op.read.value + op.written.value;
                 cost.launches = op.launches;
                 break;
-            case OpKind::HostWork: break;
         }
         const auto [at, isNew] = costs.try_emplace(cost, static_cast<std::uint32_t>(m_costs.size()));
         if (isNew) m_costs.push_back(cost);

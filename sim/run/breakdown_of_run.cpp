@@ -8,7 +8,6 @@ timeline::SpanKind kindOf(OpRole role) {
     switch (role) {
         case OpRole::Compute: return timeline::SpanKind::Compute;
         case OpRole::Transfer: return timeline::SpanKind::Collective;
-        case OpRole::Host: return timeline::SpanKind::Host;
         default: return timeline::SpanKind::Copy;
     }
 }

@@ -86,7 +86,7 @@ private:
         span.op = id;
         span.bytes = op.bytes.value;
         if (op.bytes.value > 0) span.dtype = static_cast<std::uint8_t>(op.dtype);
-        if (op.group.valid()) span.group = static_cast<std::uint16_t>(op.group.index());
+        if (op.group.valid()) span.group = op.group.value;
         const std::int64_t offset =
             m_options.offsets.empty() ? 0 : m_options.offsets[static_cast<std::size_t>(rank.rank)];
         span.issued = offset + m_prices.release[id];

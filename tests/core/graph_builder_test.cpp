@@ -58,7 +58,7 @@ TEST(GraphBuilder, waitOfAStreamGoesToItsNextOpOnly) {
     GraphBuilder builder;
     const Streams s = addStreams(builder);
     builder.beginClass({});
-    const OpId gather = builder.addOp(opOn(s.gather, OpKind::HostWork));
+    const OpId gather = builder.addOp(opOn(s.gather, OpKind::CopyOut));
     builder.waitOp(s.compute, gather, EdgeReason::Data);
     builder.addOp(opOn(s.compute));
     builder.waitOp(s.compute, gather, EdgeReason::EventWait);  // already waited for
@@ -77,7 +77,7 @@ TEST(GraphBuilder, waitingForAStreamTakesOverWhatThatStreamWaitsFor) {
     const OpId first = builder.addOp(opOn(s.compute));
     builder.waitOp(copyIn, first);
     builder.waitStream(s.gather, copyIn);  // nothing was enqueued on copyIn, but its wait is passed on
-    builder.addOp(opOn(s.gather, OpKind::HostWork));
+    builder.addOp(opOn(s.gather, OpKind::CopyOut));
     const auto graph = builder.freeze();
     ASSERT_TRUE(graph);
     EXPECT_EQ(waits(*graph, 1), (std::vector<std::pair<std::uint32_t, EdgeReason>>{{0, EdgeReason::EventWait}}));
@@ -100,7 +100,7 @@ TEST(GraphBuilder, aCycleIsFound) {
     const Streams s = addStreams(builder);
     builder.beginClass({});
     const OpId a = builder.addOp(opOn(s.compute));
-    const OpId b = builder.addOp(opOn(s.gather, OpKind::HostWork));
+    const OpId b = builder.addOp(opOn(s.gather, OpKind::CopyOut));
     builder.addEdge(a, b, EdgeReason::Data);
     builder.addEdge(b, a, EdgeReason::Data);
     const auto graph = builder.freeze();

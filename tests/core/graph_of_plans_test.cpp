@@ -9,6 +9,7 @@
 #include "core/graph/export.h"
 #include "core/graph/host_memory.h"
 #include "core/graph/optimizer_state.h"
+#include "core/model/named_decoders.h"
 #include "core/model/vit.h"
 #include "tests/checkers/support/recorded_case.h"
 
@@ -246,6 +247,30 @@ TEST(GraphOfPlans, fsdpWrapsUnitsWithinTheStagesOfANaivePlan) {
         if (action.kind == HostActionKind::Mark && action.mark == Mark::PostBackward) {
             EXPECT_FALSE(action.final);
         }
+}
+
+// A unit that is fed by integers alone reduces at the end of backward, as one that is fed by the batch does
+// (framework semantics 1.5): GPT-2 makes the ids of its positions itself.
+TEST(GraphOfPlans, unitsThatAreFedByIdsReduceInTheFinalCallback) {
+    DecoderSpec spec = *namedDecoder("gpt2");
+    spec.layers = 2;
+    spec.tiedEmbeddings = false;
+    Workload workload;
+    workload.sequence = 16;
+    const Model model = *buildModel(spec, workload);
+    Plan plan = fsdp(2);
+    plan.fsdp.wrap.kind = UnitWrap::Kind::List;
+    plan.fsdp.wrap.units = {{"transformer.wte"}, {"transformer.wpe"}, {"transformer.h.0"}, {"transformer.h.1"}};
+    const StepGraph graph = built(model, plan);
+    std::map<std::string, bool> final;
+    for (const HostAction& action : graph.actionsOf(graph.classes[0]))
+        if (action.kind == HostActionKind::Mark && action.mark == Mark::PostBackward)
+            final[graph.units[action.unit.index()].name] = action.final;
+    EXPECT_EQ(final, (std::map<std::string, bool>{{"transformer.wte", true},
+                                                  {"transformer.wpe", true},
+                                                  {"transformer.h.0", false},
+                                                  {"transformer.h.1", false},
+                                                  {"root", true}}));
 }
 
 TEST(GraphOfPlans, microBatchesUnderPolicyNoneAccumulateIntoOneSetOfGradients) {

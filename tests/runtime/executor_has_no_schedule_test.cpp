@@ -77,7 +77,7 @@ TEST(TheExecutorHasNoSchedule, ARemovedOpIsMissed) {
     for (const Case& c : cases()) {
         const core::StepGraph graph = graphOf(c.config);
         const TrainReport expected = train(c.config);
-        for (int kind = 0; kind <= static_cast<int>(OpKind::HostWork); ++kind) {
+        for (std::size_t kind = 0; kind < core::kOpKinds; ++kind) {
             const std::vector<OpId> ops = opsOfKind(graph, static_cast<OpKind>(kind));
             if (ops.empty()) continue;
             kinds.insert(static_cast<OpKind>(kind));
@@ -98,7 +98,7 @@ TEST(TheExecutorHasNoSchedule, ExchangedOpsAreNoticed) {
     for (const Case& c : cases()) {
         const core::StepGraph graph = graphOf(c.config);
         const TrainReport expected = train(c.config);
-        for (int kind = 0; kind <= static_cast<int>(OpKind::HostWork); ++kind) {
+        for (std::size_t kind = 0; kind < core::kOpKinds; ++kind) {
             const std::vector<OpId> ops = opsOfKind(graph, static_cast<OpKind>(kind));
             for (std::size_t i = 0; i < ops.size() && i < 3; ++i) {
                 const OpId other = partnerOf(graph, ops[i]);

@@ -28,7 +28,8 @@ inline RandomGraph randomGraph(std::mt19937_64& random, const RandomGraphShape& 
     GraphByHand g;
     const std::uint8_t streams[] = {g.stream(core::StreamKind::Compute), g.stream(core::StreamKind::AllGather),
                                     g.stream(core::StreamKind::ReduceScatter),
-                                    g.stream(core::StreamKind::AllGatherCopyIn), g.stream(core::StreamKind::Host)};
+                                    g.stream(core::StreamKind::AllGatherCopyIn),
+                                    g.stream(core::StreamKind::AllGatherCopyIn, "another")};
     std::vector<core::GroupId> groups;
     for (std::uint32_t c = 0; c < shape.communicators; ++c)
         groups.push_back(g.group(shape.ranks, c, static_cast<std::uint32_t>(below(4))));
@@ -56,7 +57,7 @@ inline RandomGraph randomGraph(std::mt19937_64& random, const RandomGraphShape& 
         else if (what < 9)
             all.push_back(g.op(core::OpKind::ReduceCopyOut, streams[2], duration, from, {}, issued));
         else
-            all.push_back(g.op(core::OpKind::HostWork, streams[4], duration, from, {}, issued));
+            all.push_back(g.op(core::OpKind::KeepSlice, streams[4], duration, from, {}, issued));
     }
     constexpr std::int32_t kSlow[][2] = {{1, 1}, {1100, 1000}, {7, 5}, {3, 1}, {1731, 1000}};
     const auto& slow = kSlow[below(5)];

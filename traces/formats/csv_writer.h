@@ -7,9 +7,8 @@
 
 #include <span>
 
-#include "traces/formats/kineto_writer.h"
+#include "traces/formats/named_timeline.h"
 #include "traces/formats/sink.h"
-#include "traces/timeline/timeline.h"
 
 namespace shardscope::formats {
 

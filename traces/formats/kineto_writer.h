@@ -23,8 +23,8 @@
 #include <span>
 #include <string>
 
+#include "traces/formats/named_timeline.h"
 #include "traces/formats/sink.h"
-#include "traces/timeline/timeline.h"
 
 namespace shardscope::formats {
 
@@ -35,12 +35,6 @@ struct KinetoOptions {
     bool flows = true;
     std::string source = "shardscope";  ///< written as metadata "producer"
     bool simulated = true;              ///< metadata, so that nobody takes a forecast for a measurement
-};
-
-/// A plan's timeline beside others in one file.
-struct NamedTimeline {
-    std::string name;
-    const timeline::Timeline* timeline = nullptr;
 };
 
 /// Writes and leaves `finish` to the caller, who also learns of errors there.

@@ -8,16 +8,12 @@ namespace shardscope::formats {
 namespace {
 
 /// What stays the whole step lies at the bottom, what comes and goes on top.
-constexpr std::array<core::MemoryCategory, core::kMemoryCategories> kStack = {core::MemoryCategory::Context,
-                                                                              core::MemoryCategory::ShardedParameters,
-                                                                              core::MemoryCategory::OptimizerState,
-                                                                              core::MemoryCategory::ShardedGradients,
-                                                                              core::MemoryCategory::Workspace,
-                                                                              core::MemoryCategory::Activations,
-                                                                              core::MemoryCategory::UnshardedGradients,
-                                                                              core::MemoryCategory::ReduceBuffers,
-                                                                              core::MemoryCategory::UnshardedParameters,
-                                                                              core::MemoryCategory::GatherBuffers};
+constexpr std::array<core::MemoryCategory, core::kMemoryCategories> kStack = {
+    core::MemoryCategory::ShardedParameters, core::MemoryCategory::OptimizerState,
+    core::MemoryCategory::ShardedGradients,  core::MemoryCategory::Workspace,
+    core::MemoryCategory::Activations,       core::MemoryCategory::UnshardedGradients,
+    core::MemoryCategory::ReduceBuffers,     core::MemoryCategory::UnshardedParameters,
+    core::MemoryCategory::GatherBuffers};
 
 struct Change {
     std::int64_t time;

@@ -43,7 +43,6 @@ constexpr std::array<Style, core::kMemoryCategories> kMemoryStyles = {{
     {"#CC79A7", Pattern::Checks, "#a8507f", ""},   // optimizer state
     {"#F0E442", Pattern::Dots, "#8a8200", ""},     // activations
     {"#bdbdbd", Pattern::Upright, "#4d4d4d", ""},  // workspace
-    {"#6e6e6e", Pattern::Plain, "", ""},           // context
 }};
 
 double channel(std::string_view colour, std::size_t index) {

@@ -55,7 +55,6 @@ Activity activityOf(core::OpKind kind) {
         case core::OpKind::KeepSlice: return Activity::KeepSlice;
         case core::OpKind::AddGradient: return Activity::AddGradient;
         case core::OpKind::OptimizerStep: return Activity::OptimizerStep;
-        case core::OpKind::HostWork: return Activity::HostWork;
     }
     return Activity::Other;
 }
@@ -82,7 +81,6 @@ SpanKind spanKindOf(core::OpKind kind, core::StreamKind stream) {
         case core::OpKind::Receive: return SpanKind::PointToPoint;
         default: break;
     }
-    if (stream == core::StreamKind::Host) return SpanKind::Host;
     return stream == core::StreamKind::Compute ? SpanKind::Compute : SpanKind::Copy;
 }
 

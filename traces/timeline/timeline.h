@@ -82,7 +82,7 @@ struct RankRow {
 
 inline constexpr std::uint32_t kNoIndex = 0xffffffffu;
 inline constexpr std::uint8_t kNoDType = 0xff;
-inline constexpr std::uint16_t kNoGroup = 0xffff;
+inline constexpr std::uint32_t kNoGroup = kNoIndex;
 inline constexpr std::int64_t kNotIssued = std::numeric_limits<std::int64_t>::min();
 
 /// Structure of arrays; spans of one lane are contiguous and ordered by start.
@@ -99,7 +99,7 @@ struct Spans {
     std::vector<std::uint32_t> op;     ///< id in the graph, kNoIndex for foreign traces
     std::vector<std::int64_t> bytes;   ///< payload; 0 where none
     std::vector<std::uint8_t> dtype;   ///< core::DType of the payload; kNoDType where none
-    std::vector<std::uint16_t> group;  ///< Timeline::groups; kNoGroup where none
+    std::vector<std::uint32_t> group;  ///< Timeline::groups; kNoGroup where none
     std::vector<std::int64_t> issued;  ///< ns: when the host had enqueued it; kNotIssued where unknown
 
     [[nodiscard]] std::size_t size() const { return start.size(); }
@@ -175,7 +175,7 @@ struct SpanRow {
     std::uint32_t op = kNoIndex;
     std::int64_t bytes = 0;
     std::uint8_t dtype = kNoDType;
-    std::uint16_t group = kNoGroup;
+    std::uint32_t group = kNoGroup;
     std::int64_t issued = kNotIssued;
 };
 
