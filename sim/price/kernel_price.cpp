@@ -8,6 +8,12 @@
 namespace shardscope::sim {
 namespace {
 
+/// How many tiles it takes to cover `extent`.
+double tilesOf(std::int64_t extent, std::int64_t tile) {
+    const std::int64_t whole = (extent + tile - 1) / tile;
+    return static_cast<double>(whole);
+}
+
 using core::KernelKind;
 
 // GEMM. Fitted together to 684 published times: XLA's shipped matmul table (H100 and B200, bf16 and tf32, short bursts)
@@ -139,8 +145,7 @@ KernelPrice priceGemm(std::int64_t b, std::int64_t m, std::int64_t n, std::int64
     const double depth = static_cast<double>(k);
     double best = std::numeric_limits<double>::max();
     for (const Tile& tile : kTiles) {
-        const double blocks = static_cast<double>(b) * static_cast<double>((m + tile.m - 1) / tile.m) *
-                              static_cast<double>((n + tile.n - 1) / tile.n);
+        const double blocks = static_cast<double>(b) * tilesOf(m, tile.m) * tilesOf(n, tile.n);
         const double perDepth = 2.0 * tile.m * tile.n / (perUnit * tile.share);
         for (std::int64_t split = 1; split <= kMostSplits; split *= 2) {
             const double parts = blocks * static_cast<double>(split);
@@ -177,7 +182,7 @@ KernelPrice priceAttention(std::int64_t b, std::int64_t heads, std::int64_t quer
     }
     const AttentionFit& fit = attentionFitOf(rates.family);
     // Blocks of queries are computed whole: 197 cost what 256 cost.
-    const double blocks = static_cast<double>((queries + 127) / 128);
+    const double blocks = tilesOf(queries, 128);
     const double whole = blocks * 128 / static_cast<double>(queries);
     const double units = static_cast<double>(b) * static_cast<double>(heads) * blocks;
     const double length = static_cast<double>(keys) / (causal ? 2 : 1);
