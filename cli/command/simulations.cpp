@@ -34,7 +34,8 @@ Result<std::vector<std::string>> strategiesOf(const std::string& words, std::vec
     for (std::size_t i = 0; i < all.size(); ++i)
         for (std::size_t k = 0; k < i; ++k)
             if (all[i] == all[k])
-                return fail(ErrorCode::Usage, "\"" + all[i].substr(0, 60) + "\" is given twice", "--strategy");
+                return fail(ErrorCode::Usage, "\"" + all[i].substr(0, 60) + "\" is given twice", "--strategy",
+                            "name each strategy once");
     return all;
 }
 

@@ -15,6 +15,8 @@ namespace {
 using core::ErrorCode;
 using core::fail;
 
+constexpr const char* kReadHint = "see that it is there and that you may read it";
+
 class Descriptor {
 public:
     explicit Descriptor(int fd) : m_fd(fd) {}
@@ -36,7 +38,8 @@ std::string reason(int error) {
 /// A pipe can be read once, and a model's file is read more than once; a device may never end.
 core::Result<void> checkRegular(const struct stat& status, const std::string& name) {
     if (S_ISREG(status.st_mode)) return {};
-    if (S_ISDIR(status.st_mode)) return fail(ErrorCode::Io, "this is a folder, a file is needed", name);
+    if (S_ISDIR(status.st_mode))
+        return fail(ErrorCode::Io, "this is a folder, a file is needed", name, "name a file in it");
     return fail(ErrorCode::Io,
                 std::string("this is ") + (S_ISFIFO(status.st_mode) ? "a pipe" : "a device or a socket") +
                     ", a regular file is needed",
@@ -46,9 +49,9 @@ core::Result<void> checkRegular(const struct stat& status, const std::string& na
 core::Result<std::string> readUpTo(const std::filesystem::path& path, std::int64_t count, bool whole) {
     const std::string name = path.string();
     const Descriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file.get() < 0) return fail(ErrorCode::Io, "cannot open: " + reason(errno), name);
+    if (file.get() < 0) return fail(ErrorCode::Io, "cannot open: " + reason(errno), name, kReadHint);
     struct stat status {};
-    if (::fstat(file.get(), &status) != 0) return fail(ErrorCode::Io, "cannot read: " + reason(errno), name);
+    if (::fstat(file.get(), &status) != 0) return fail(ErrorCode::Io, "cannot read: " + reason(errno), name, kReadHint);
     SHARDSCOPE_TRY(checkRegular(status, name));
     std::string bytes;
     bytes.reserve(static_cast<std::size_t>(std::clamp<std::int64_t>(status.st_size, 0, count)));
@@ -58,13 +61,13 @@ core::Result<std::string> readUpTo(const std::filesystem::path& path, std::int64
             std::min<std::size_t>(sizeof buffer, static_cast<std::size_t>(count + (whole ? 1 : 0)) - bytes.size());
         const ssize_t got = ::read(file.get(), buffer, wanted);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return fail(ErrorCode::Io, "cannot read: " + reason(errno), name);
+        if (got < 0) return fail(ErrorCode::Io, "cannot read: " + reason(errno), name, kReadHint);
         if (got == 0) break;
         bytes.append(buffer, static_cast<std::size_t>(got));
     }
     if (static_cast<std::int64_t>(bytes.size()) > count)
         return fail(ErrorCode::Io, fmt::format("larger than the {} bytes that a file of this kind may have", count),
-                    name);
+                    name, "name a scenario, a config.json, a cluster or a module-tree file");
     return bytes;
 }
 
@@ -88,7 +91,7 @@ core::Result<std::string> readStart(const std::filesystem::path& path, std::int6
 core::Result<std::int64_t> sizeOfFile(const std::filesystem::path& path) {
     struct stat status {};
     if (::stat(path.string().c_str(), &status) != 0)
-        return fail(ErrorCode::Io, "cannot open: " + reason(errno), path.string());
+        return fail(ErrorCode::Io, "cannot open: " + reason(errno), path.string(), kReadHint);
     SHARDSCOPE_TRY(checkRegular(status, path.string()));
     return static_cast<std::int64_t>(status.st_size);
 }

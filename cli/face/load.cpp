@@ -43,7 +43,8 @@ Result<core::SafetensorsHeader> readHeader(const fs::path& path) {
 Result<core::ModelSpec> fromShards(const std::string& name, const std::vector<fs::path>& files,
                                    const core::SafetensorsIndex* index) {
     if (files.size() > kMostShards)
-        return fail(ErrorCode::Input, fmt::format("{} shards; at most {} are read", files.size(), kMostShards), name);
+        return fail(ErrorCode::Input, fmt::format("{} shards; at most {} are read", files.size(), kMostShards), name,
+                    "name the config.json instead");
     std::vector<core::SafetensorsHeader> headers;
     for (const fs::path& file : files) {
         SHARDSCOPE_ASSIGN(core::SafetensorsHeader header, readHeader(file));
@@ -79,18 +80,25 @@ Result<core::ModelSpec> fromFolder(const fs::path& path) {
         if (spec.error().code != ErrorCode::Unsupported) return tl::unexpected(std::move(spec).error());
         configError = std::move(spec).error();
     }
-    if (fs::exists(index, error)) {
-        auto spec = fromIndex(index);
-        if (!spec && configError) return tl::unexpected(*configError);
-        return spec;
-    }
+    // What keeps the weights from standing in for the config is told beside what is wrong with the config.
+    const auto insteadOfConfig = [&](Result<core::ModelSpec> spec) -> Result<core::ModelSpec> {
+        if (spec || !configError) return spec;
+        core::Error both = spec.error();
+        both.message +=
+            fmt::format("; its weights were looked at because {}: {}", configError->where, configError->message);
+        if (both.hint.empty()) both.hint = configError->hint;
+        return tl::unexpected(std::move(both));
+    };
+    if (fs::exists(index, error)) return insteadOfConfig(fromIndex(index));
     std::vector<fs::path> files;
     for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
         if (hasEnding(it->path().string(), ".safetensors")) files.push_back(it->path());
-    if (error) return fail(ErrorCode::Io, "cannot list this folder: " + error.message(), path.string());
+    if (error)
+        return fail(ErrorCode::Io, "cannot list this folder: " + error.message(), path.string(),
+                    "see that you may read it, or name a file in it");
     if (!files.empty()) {
         std::sort(files.begin(), files.end());
-        return fromShards(nameFor(path), files, nullptr);
+        return insteadOfConfig(fromShards(nameFor(path), files, nullptr));
     }
     if (configError) return tl::unexpected(*configError);
     return fail(ErrorCode::Input, "no config.json, no model.safetensors.index.json and no .safetensors file here",
@@ -113,7 +121,7 @@ Result<core::ModelSpec> fromDocument(const Document& document, const fs::path& p
         ErrorCode::Input,
         "no model: neither a config.json (model_type), nor an index of safetensors (weight_map), nor a module tree "
         "(modules)",
-        name);
+        name, "docs/model-tree.md describes module trees; `shardscope models` lists what needs no file");
 }
 
 Result<Document> readDocument(const fs::path& path) {
@@ -186,7 +194,9 @@ Result<Loaded> load(const std::string& what, std::span<const std::string> overri
         }
         loaded.scenario.model.name = what;
     } else if (!exists || fs::is_directory(path, error) || !hasEnding(what, ".toml")) {
-        if (!exists) return fail(ErrorCode::Io, "no such file or folder", what);
+        if (!exists)
+            return fail(ErrorCode::Io, "no such file or folder", what,
+                        "check the path; `shardscope models` lists the built-in models");
         loaded.scenario.model.path = what;
     } else {
         SHARDSCOPE_ASSIGN(const Document document, readDocument(path));

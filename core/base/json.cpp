@@ -254,10 +254,13 @@ void write(std::string& out, const Document& document, bool pretty, int depth) {
 }  // namespace
 
 Result<Document> parseJson(std::string_view bytes, const std::string& name) {
-    if (bytes.empty()) return fail(ErrorCode::Input, "found an empty file, expected JSON", name);
+    if (bytes.empty())
+        return fail(ErrorCode::Input, "found an empty file, expected JSON", name,
+                    "see that it was written or downloaded whole");
     // The parser would take a NUL for the end of the text.
     if (const auto nul = bytes.find('\0'); nul != std::string_view::npos)
-        return fail(ErrorCode::Input, "no valid JSON: found a NUL byte", placeOf(bytes, nul, name));
+        return fail(ErrorCode::Input, "no valid JSON: found a NUL byte", placeOf(bytes, nul, name),
+                    "this is a file of another kind, or a damaged one");
     const char* at = bytes.data();
     const char* const end = bytes.data() + bytes.size();
     Builder builder(bytes, at, name);

@@ -40,26 +40,38 @@ Result<void> checkPlan(const Plan& plan) {
     for (const auto& [degree, key] : degrees)
         if (degree < 1 || degree > (std::int64_t{1} << 20))
             return fail(ErrorCode::Input, fmt::format("{} ranks, expected 1 to 2^20", degree),
-                        fmt::format("[parallelism] {}", key));
+                        fmt::format("[parallelism] {}", key), "choose a degree in this range");
     if (mesh.size() > (std::int64_t{1} << 32))
-        return fail(ErrorCode::Input, fmt::format("a mesh of {} ranks, expected at most 2^32", mesh.size()),
-                    "[parallelism]");
+        return fail(
+            ErrorCode::Input,
+            fmt::format("{} x {} x {} ranks, expected at most 2^32 together", mesh.pp, mesh.dpReplicate, mesh.dpShard),
+            "[parallelism] pipeline_parallel_degree, data_parallel_replicate_degree, "
+            "data_parallel_shard_degree",
+            "choose smaller degrees");
     if (plan.microBatches < 1 || plan.microBatches > 65535)
         return fail(ErrorCode::Input, fmt::format("{} micro-batches, expected 1 to 65535", plan.microBatches),
-                    "[training]");
-    for (std::int64_t depth : {plan.fsdp.forwardPrefetch, plan.fsdp.backwardPrefetch, plan.fsdp.rootPrefetch})
+                    "[training] global_batch_size, local_batch_size",
+                    "choose larger local batches or a smaller global one");
+    const std::pair<std::int64_t, const char*> depths[] = {{plan.fsdp.forwardPrefetch, "fsdp_forward_prefetch"},
+                                                           {plan.fsdp.backwardPrefetch, "fsdp_backward_prefetch"},
+                                                           {plan.fsdp.rootPrefetch, "fsdp_root_prefetch"}};
+    for (const auto& [depth, key] : depths)
         if (depth < 0)
             return fail(ErrorCode::Input, fmt::format("a prefetch depth of {}, expected 0 or more", depth),
-                        "[parallelism]");
+                        fmt::format("[parallelism] {}", key), "0 is the implicit prefetch");
     if (plan.policy == UnitPolicy::Fsdp && !plan.fsdp.wrap.root && mesh.pp > 1)
-        return fail(ErrorCode::Unsupported, fmt::format("{} stages without a root unit", mesh.pp), "[parallelism]",
-                    "wrap the root too");
+        return fail(
+            ErrorCode::Unsupported,
+            fmt::format("found false with pipeline_parallel_degree = {}, expected true with more than one stage",
+                        mesh.pp),
+            "[parallelism] fsdp_wrap_root", "wrap the root too: fsdp_wrap_root = true");
     const PolicyRow& row = rowOf(plan.policy);
     if (!row.shards && mesh.dpShard * mesh.dpReplicate > 1)
         return fail(ErrorCode::Unsupported,
                     fmt::format("unit policy '{}' on {} data-parallel ranks: nothing would average their gradients",
                                 row.name, mesh.dpShard * mesh.dpReplicate),
-                    "[parallelism]", "use policy 'fsdp', or data-parallel degrees of 1");
+                    "[parallelism] data_parallel_shard_degree, data_parallel_replicate_degree",
+                    "use policy 'fsdp', or data-parallel degrees of 1");
     if (mesh.dpReplicate > 1)
         return fail(ErrorCode::Unsupported, fmt::format("{} replicas of the shard group, expected 1", mesh.dpReplicate),
                     "[parallelism] data_parallel_replicate_degree", "replicated sharding is not modelled yet");
@@ -82,14 +94,17 @@ Result<void> checkSize(const Model& model, const Plan& plan) {
     if (layers <= kMostLayerPasses / plan.microBatches) return {};
     return fail(ErrorCode::Unsupported,
                 fmt::format("{} layers x {} micro-batches, expected at most 2^20 together", layers, plan.microBatches),
-                "[training]", "use larger micro-batches, a smaller global batch or fewer layers");
+                "[training] global_batch_size, local_batch_size",
+                "use larger micro-batches, a smaller global batch or fewer layers");
 }
 
 Result<void> checkStreams(const Plan& plan, std::size_t units) {
     // Every root has three streams of its own, and a graph numbers at most 255.
     if (plan.policy == UnitPolicy::Fsdp && !plan.fsdp.wrap.root && units > 80)
-        return fail(ErrorCode::Unsupported, fmt::format("{} units without a root, expected at most 80", units),
-                    "[parallelism]", "wrap the root too, or put more blocks into a unit");
+        return fail(ErrorCode::Unsupported,
+                    fmt::format("found false with {} units, expected true with more than 80", units),
+                    "[parallelism] fsdp_wrap_root",
+                    "wrap the root too (fsdp_wrap_root = true), or put more blocks into a unit (fsdp_blocks_per_unit)");
     return {};
 }
 

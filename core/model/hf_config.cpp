@@ -234,7 +234,10 @@ Result<DecoderSpec> parseHfConfig(std::string_view bytes, const std::string& fil
 }
 
 Result<void> checkDecoder(const DecoderSpec& spec, const std::string& where) {
-    const auto wrong = [&where](std::string message) { return fail(ErrorCode::Input, std::move(message), where); };
+    const auto wrong = [&where](std::string message) {
+        return fail(ErrorCode::Input, std::move(message), where,
+                    "correct this size in the config.json or the scenario");
+    };
     bool known = false;
     for (const std::string_view type : knownModelTypes()) known = known || type == spec.modelType;
     if (!known)

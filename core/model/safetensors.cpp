@@ -258,7 +258,8 @@ Result<SafetensorsIndex> parseSafetensorsIndex(std::string_view bytes, const std
     SHARDSCOPE_ASSIGN(const Document root, parseJson(bytes, file));
     const Document* map = root.find("weight_map");
     if (map == nullptr || map->kind != Document::Kind::Table || map->members.empty())
-        return fail(ErrorCode::Input, "found no table weight_map, expected tensor names with the file of each", file);
+        return fail(ErrorCode::Input, "found no table weight_map, expected tensor names with the file of each", file,
+                    "name a model.safetensors.index.json as Hugging Face writes it");
     SafetensorsIndex index;
     index.file = file;
     for (const auto& [tensor, shard] : map->members) {
@@ -295,7 +296,8 @@ Result<ShapesSpec> shapesFromSafetensors(const std::string& modelName, const std
         for (const SafetensorsEntry& entry : shard.entries) {
             if (const auto [home, fresh] = homes.emplace(entry.name, &shard); !fresh)
                 return fail(ErrorCode::Input,
-                            fmt::format("tensor {} is also in {}", quoted(entry.name), home->second->file), shard.file);
+                            fmt::format("tensor {} is also in {}", quoted(entry.name), home->second->file), shard.file,
+                            "keep one of the two files in this folder");
             spec.entries.push_back({entry.name, entry.shape, entry.type.value_or(likeType(entry.dtype))});
         }
     }
@@ -305,7 +307,8 @@ Result<ShapesSpec> shapesFromSafetensors(const std::string& modelName, const std
                 return fail(ErrorCode::Input, fmt::format("found no tensor {} in {}", quoted(tensor), file),
                             index->file, "index and files do not belong together; download both again");
     }
-    if (spec.entries.empty()) return fail(ErrorCode::Input, "found no tensors", modelName);
+    if (spec.entries.empty())
+        return fail(ErrorCode::Input, "found no tensors", modelName, "name a file with the model's weights");
     return spec;
 }
 

@@ -335,7 +335,8 @@ Result<Model> buildFromShapes(const ShapesSpec& spec, const Workload& workload) 
     SHARDSCOPE_TRY(checkLayers(spec.name, "the number of blocks in the tensors' names",
                                static_cast<std::int64_t>(groups.blocks.size())));
     if (groups.buffers.size() == spec.entries.size())
-        return fail(ErrorCode::Input, "found no weights, only integer tensors and buffers", spec.name);
+        return fail(ErrorCode::Input, "found no weights, only integer tensors and buffers", spec.name,
+                    "name a file with the model's weights");
     std::int64_t rows = 0;
     if (__builtin_mul_overflow(workload.batch, std::max<std::int64_t>(workload.sequence, 1), &rows))
         return fail(ErrorCode::Input, "batch times sequence length exceeds 2^63", spec.name);

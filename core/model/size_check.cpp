@@ -10,7 +10,7 @@ Result<void> checkSizes(std::string_view where,
         if (value >= 1 && value <= kLargestSize) continue;
         return fail(ErrorCode::Input,
                     std::string(name) + " is " + std::to_string(value) + ", expected a whole number from 1 to 2^31",
-                    std::string(where));
+                    std::string(where), "correct this size");
     }
     return {};
 }

@@ -30,7 +30,7 @@ Result<void> refuseUnsupported(const Scenario& scenario) {
     for (const auto& [key, degree] : degrees)
         if (degree > 1)
             return fail(ErrorCode::Unsupported, fmt::format("found {}; only 1 is simulated so far", degree),
-                        scenario.placeOf(key));
+                        scenario.placeOf(key), "set it to 1, or leave it out");
     return {};
 }
 
@@ -78,7 +78,8 @@ Result<Cluster> sizeCluster(const Scenario& scenario, const ScenarioInputs& inpu
     if (needed == 0) return cluster;
     if (nodes > 0) {
         if (needed % nodes != 0)
-            return refuse(scenario, key, fmt::format("{} ranks do not spread evenly over {} nodes", needed, nodes));
+            return refuse(scenario, key, fmt::format("{} ranks do not spread evenly over {} nodes", needed, nodes),
+                          "give another cluster.nodes, or another degree");
         perNode = needed / nodes;
     } else {
         if (perNode == 0) perNode = std::min(needed, cluster.node.gpus);
@@ -100,7 +101,8 @@ Result<Ranks> countRanks(const Scenario& scenario, const Cluster& cluster, std::
     ranks.stages = stages;
     if (ranks.world % stages != 0)
         return refuse(scenario, "parallelism.pipeline_parallel_degree",
-                      fmt::format("{} stages do not share {} GPUs evenly", stages, ranks.world));
+                      fmt::format("{} stages do not share {} GPUs evenly", stages, ranks.world),
+                      "choose a divisor, or change cluster.nodes and cluster.gpus_per_node");
     ranks.shard = p.shardDegree > 0 ? p.shardDegree : ranks.world / stages / ranks.replicate;
     if (stages > 1 && ranks.shard * ranks.replicate * stages != ranks.world)
         return refuse(scenario, "parallelism.pipeline_parallel_degree",
@@ -146,7 +148,8 @@ Result<Workload> workloadOf(const Scenario& scenario, const ModelSpec& model, co
     if (decoder != nullptr && decoder->modelType == "gpt2" && workload.sequence > decoder->positions)
         return refuse(
             scenario, "training.seq_len",
-            fmt::format("found {}, but this model has {} learned positions", workload.sequence, decoder->positions));
+            fmt::format("found {}, but this model has {} learned positions", workload.sequence, decoder->positions),
+            fmt::format("use at most {}", decoder->positions));
     return workload;
 }
 

@@ -25,7 +25,8 @@ std::string shown(const Document& value) {
 }
 
 tl::unexpected<Error> wrongKind(const Key& key, const Document& value, const std::string& where) {
-    return fail(ErrorCode::Input, fmt::format("found {}, expected {}", shown(value), describeType(key)), where);
+    return fail(ErrorCode::Input, fmt::format("found {}, expected {}", shown(value), describeType(key)), where,
+                "`shardscope docs scenario` says what it does");
 }
 
 Result<ReshardSetting> readReshard(const Key& key, const Document& value, const std::string& where) {
@@ -35,7 +36,8 @@ Result<ReshardSetting> readReshard(const Key& key, const Document& value, const 
         case Document::Kind::Integer:
             if (value.integer < 1 || value.integer > (std::int64_t{1} << 24))
                 return fail(ErrorCode::Input,
-                            fmt::format("found {}, expected a group size of at least 1", value.integer), where);
+                            fmt::format("found {}, expected a group size of at least 1", value.integer), where,
+                            "choose a divisor of the shard degree, or true, false, \"default\"");
             return ReshardSetting{{Reshard::Kind::Group, value.integer}, ""};
         case Document::Kind::Text:
             if (value.text == "default" || value.text == "always")
@@ -87,7 +89,8 @@ struct Setter {
     Result<void> operator()(std::string& (*of)(Scenario&)) const {
         if (value.kind != Document::Kind::Text) return wrongKind(key, value, where);
         std::string text = value.text;
-        if (text.size() > kLongestText) return fail(ErrorCode::Input, "a text of more than 4,096 characters", where);
+        if (text.size() > kLongestText)
+            return fail(ErrorCode::Input, "a text of more than 4,096 characters", where, "shorten it");
         if (!key.words.empty()) {
             std::transform(text.begin(), text.end(), text.begin(),
                            [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });

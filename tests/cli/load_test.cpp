@@ -184,6 +184,22 @@ TEST_F(Files, AnUnknownFamilyFallsBackToItsShapesOrOffersThat) {
     EXPECT_TRUE(std::holds_alternative<core::ShapesSpec>(with->inputs.model));
 }
 
+TEST_F(Files, AnUnknownFamilyWithBrokenWeightsShowsBoth) {
+    write("odd/config.json", R"({"model_type": "oddball"})");
+    write("odd/model.safetensors", "abc");
+    const auto broken = load(at("odd"));
+    ASSERT_FALSE(broken);
+    const std::string text = core::describe(broken.error());
+    for (const char* words : {"oddball", "config.json", "model.safetensors", "at least 8"})
+        EXPECT_NE(text.find(words), std::string::npos) << words << " in " << text;
+    write("index/config.json", R"({"model_type": "oddball"})");
+    write("index/model.safetensors.index.json", R"({"weight_map": {"a": "model-1.safetensors"}})");
+    const auto missing = load(at("index"));
+    ASSERT_FALSE(missing);
+    for (const char* words : {"oddball", "model-1.safetensors"})
+        EXPECT_NE(core::describe(missing.error()).find(words), std::string::npos) << core::describe(missing.error());
+}
+
 TEST_F(Files, OutputsHaveKnownEndingsAndFolders) {
     EXPECT_EQ(outputKindOf("a.json.gz").value(), OutputKind::TraceGzip);
     EXPECT_EQ(outputKindOf("a.json").value(), OutputKind::Trace);
