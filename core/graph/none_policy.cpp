@@ -20,7 +20,7 @@ public:
         m_inUse = m_parameters;
         if (m_c.plan.precision.compute() == m_c.plan.precision.original) return;
         m_inUse = allocate(MemoryCategory::UnshardedParameters, bytesIn(m_c.plan.precision.compute()));
-        Op cast = op(OpKind::CopyOut, Phase::Forward);
+        Op cast = op(OpKind::CastParameters, Phase::Forward);
         cast.dtype = m_c.plan.precision.compute();
         cast.read = bytesIn(m_c.plan.precision.original);
         cast.bytes = cast.written = bytesIn(cast.dtype);

@@ -32,6 +32,7 @@ std::string_view nameOf(OpKind kind) {
         case OpKind::Send: return "send";
         case OpKind::Receive: return "receive";
         case OpKind::AddGradient: return "add gradient";
+        case OpKind::CastParameters: return "cast parameters";
         case OpKind::OptimizerStep: return "optimizer step";
     }
     return "?";

@@ -40,9 +40,10 @@ enum class OpKind : std::uint8_t {
                   ///< already (earlier micro-batch, tied weight), added to it; without: the other stage's partial
                   ///< gradients of the weights that both stages' units hold, received in ParameterId order, added to
                   ///< the own ones
-    OptimizerStep,  ///< update of all parameters of the class's rank from its (sharded) gradients
+    CastParameters,  ///< policies without sharding: parameters -> a copy in the param dtype, once a step
+    OptimizerStep,   ///< update of all parameters of the class's rank from its (sharded) gradients
 };
-inline constexpr std::size_t kOpKinds = 15;
+inline constexpr std::size_t kOpKinds = 16;
 
 enum class Phase : std::uint8_t { Forward, Loss, Backward, Reduction, Optimizer };
 

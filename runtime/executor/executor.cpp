@@ -289,7 +289,8 @@ Result<void> Executor::execute(const core::Op& op) {
         case OpKind::Compute: return compute(op);
         case OpKind::GatherCopyIn: return withUnit(&Executor::gatherCopyIn);
         case OpKind::AllGather: return withUnit(&Executor::allGather);
-        case OpKind::CopyOut: return withUnit(&Executor::copyOut);
+        case OpKind::CopyOut:
+        case OpKind::CastParameters: return withUnit(&Executor::copyOut);
         case OpKind::KeepSlice: return withUnit(&Executor::keepSlice);
         case OpKind::ReduceCopyIn: return withUnit(&Executor::reduceCopyIn);
         case OpKind::PreDivide: return withUnit(&Executor::preDivide);

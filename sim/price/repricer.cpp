@@ -115,6 +115,7 @@ Repricer::Repricer(const core::StepGraph& graph, const core::Model& model) : m_g
             case OpKind::GatherCopyIn:
             case OpKind::CopyOut:
             case OpKind::KeepSlice:
+            case OpKind::CastParameters:
             case OpKind::ReduceCopyIn:
             case OpKind::PreDivide:
             case OpKind::PostDivide:

@@ -31,6 +31,7 @@ Look lookOfCompute(Activity activity, core::Phase phase) {
         case Activity::ReduceCopyOut:
         case Activity::Divide:
         case Activity::KeepSlice:
+        case Activity::CastParameters:
         case Activity::MemoryCopy: return Look::OwnCopy;
         default: break;
     }

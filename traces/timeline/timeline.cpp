@@ -21,10 +21,10 @@ StringId Strings::intern(std::string_view text) {
 
 std::string_view nameOf(Activity activity) {
     static constexpr std::array<std::string_view, kActivities> kNames = {
-        "other",        "kernels",         "gather copy-in", "copy-out",   "reduce copy-in", "reduce copy-out",
-        "divide",       "add gradient",    "optimizer step", "all-gather", "reduce-scatter", "all-reduce",
-        "all-to-all",   "broadcast",       "send",           "receive",    "memory copy",    "host work",
-        "data loading", "synchronisation", "keep slice"};
+        "other",        "kernels",         "gather copy-in", "copy-out",       "reduce copy-in", "reduce copy-out",
+        "divide",       "add gradient",    "optimizer step", "all-gather",     "reduce-scatter", "all-reduce",
+        "all-to-all",   "broadcast",       "send",           "receive",        "memory copy",    "host work",
+        "data loading", "synchronisation", "keep slice",     "cast parameters"};
     return kNames[static_cast<std::size_t>(activity)];
 }
 
@@ -52,6 +52,7 @@ Activity activityOf(core::OpKind kind) {
         case core::OpKind::AllReduce: return Activity::AllReduce;
         case core::OpKind::Send: return Activity::Send;
         case core::OpKind::Receive: return Activity::Receive;
+        case core::OpKind::CastParameters: return Activity::CastParameters;
         case core::OpKind::KeepSlice: return Activity::KeepSlice;
         case core::OpKind::AddGradient: return Activity::AddGradient;
         case core::OpKind::OptimizerStep: return Activity::OptimizerStep;
@@ -67,6 +68,7 @@ bool isCopy(Activity activity) {
         case Activity::ReduceCopyOut:
         case Activity::Divide:
         case Activity::MemoryCopy:
+        case Activity::CastParameters:
         case Activity::KeepSlice: return true;
         default: return false;
     }

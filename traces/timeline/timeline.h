@@ -51,8 +51,9 @@ enum class Activity : std::uint8_t {
     DataLoading,
     Synchronisation,  ///< a call that blocks the host until the device is done
     KeepSlice,        ///< of unsharded parameters, when they are resharded to a smaller group
+    CastParameters,   ///< of parameters that are whole, to the dtype of compute
 };
-inline constexpr std::size_t kActivities = 21;
+inline constexpr std::size_t kActivities = 22;
 [[nodiscard]] std::string_view nameOf(Activity activity);
 [[nodiscard]] Activity activityOf(core::OpKind kind);
 /// Casts, and packing, unpacking and scaling for transfers: neither the model's own work nor a transfer.
