@@ -69,8 +69,14 @@ core::Result<void> printColoured(std::string_view text) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
         return core::fail(core::ErrorCode::Io,
                           "cannot write: " + std::error_code(errno, std::generic_category()).message(),
-                          "standard output");
+                          "standard output", "free some space, or keep what reads it open");
     return {};
+}
+
+core::Document listOf(const std::vector<std::string>& texts) {
+    core::Document list = core::Document::list();
+    for (const std::string& text : texts) list.items.push_back(core::Document::of(text));
+    return list;
 }
 
 int exitCodeOf(core::ErrorCode code) {

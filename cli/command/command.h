@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/face/text_style.h"
+#include "core/base/document.h"
 #include "core/base/result.h"
 
 namespace shardscope::cli {
@@ -64,6 +65,9 @@ struct Command {
 [[nodiscard]] core::Result<void> print(std::string_view text);
 /// The same for a text that has colours of its own (textPicture's): as it is.
 [[nodiscard]] core::Result<void> printColoured(std::string_view text);
+
+/// Texts as a JSON list.
+[[nodiscard]] core::Document listOf(const std::vector<std::string>& texts);
 
 /// 0 ok, 2 usage, 3 input, 4 io, 5 unsupported, 130 interrupted (docs/cli.md).
 [[nodiscard]] int exitCodeOf(core::ErrorCode code);

@@ -41,14 +41,17 @@ std::string summaryOf(const StepGraph& graph, const core::Model& model) {
             first = false;
         }
     }
-    return out + table.text(0) + "\n--dot prints it for Graphviz, --json with every op and what it waits for.\n";
+    out += table.text(0);
+    for (const std::string& caveat : model.caveats) out += "  rests on: " + core::printable(caveat) + "\n";
+    return out + "\n--dot prints it for Graphviz, --json with every op and what it waits for.\n";
 }
 
 }  // namespace
 
 Result<void> runGraph(const Arguments& arguments, const TextStyle&) {
     if (arguments.dot && arguments.json)
-        return core::fail(core::ErrorCode::Usage, "--dot and --json exclude each other", "graph");
+        return core::fail(core::ErrorCode::Usage, "--dot and --json exclude each other", "graph",
+                          "leave one of them out");
     SHARDSCOPE_ASSIGN(const Loaded loaded, load(arguments.input, arguments.set));
     std::vector<std::string> strategies;
     if (!arguments.strategies.empty()) strategies.push_back(arguments.strategies);
@@ -57,8 +60,16 @@ Result<void> runGraph(const Arguments& arguments, const TextStyle&) {
     SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(resolved.model, one.workload));
     SHARDSCOPE_ASSIGN(const StepGraph graph,
                       core::buildStepGraph(model, withLayerTimes(one.plan, model, resolved.cluster)));
-    if (arguments.dot) return print(core::toDot(graph, model));
-    if (arguments.json) return print(core::writeJson(core::toDocument(graph, model)) + "\n");
+    if (arguments.dot) {
+        std::string comments;
+        for (const std::string& caveat : model.caveats) comments += "// rests on: " + core::printable(caveat) + "\n";
+        return print(comments + core::toDot(graph, model));
+    }
+    if (arguments.json) {
+        core::Document out = core::toDocument(graph, model);
+        out.set("caveats", listOf(model.caveats));
+        return print(core::writeJson(out) + "\n");
+    }
     return print(summaryOf(graph, model));
 }
 

@@ -62,6 +62,7 @@ Result<void> oneModel(const Arguments& arguments) {
             named.items.push_back(std::move(row));
         }
         out.set("tensors", std::move(named));
+        out.set("caveats", listOf(model.caveats));
         return print(core::writeJson(out) + "\n");
     }
     std::string text =
@@ -87,7 +88,7 @@ Result<void> oneModel(const Arguments& arguments) {
         i = end;
     }
     text += table.text(2);
-    for (const std::string& caveat : model.caveats) text += "  note: " + caveat + "\n";
+    for (const std::string& caveat : model.caveats) text += "  rests on: " + core::printable(caveat) + "\n";
     return print(text);
 }
 

@@ -179,6 +179,18 @@ std::string cliReference() {
         "whole. A link stays a link: what it points to is written, also if that does not exist yet. A pipe is written "
         "directly if\n"
         "someone reads it, and refused otherwise. Standard output is no target of `-o`; `--json` prints to it.\n\n"
+        "## Rows of a sweep (.csv)\n\n"
+        "A row a value and plan: the value, plan, ranks, samples of a step, `step_ns`, samples and tokens a second, "
+        "MFU; "
+        "then\n"
+        "`ranks_compute_ns`, `ranks_exposed_transfer_ns`, `ranks_exposed_copy_ns`, `ranks_waiting_ns` and "
+        "`ranks_idle_ns`, which are\n"
+        "sums over all ranks (together `ranks` x `step_ns`; divide by `ranks` for the mean of one); bytes on the wire "
+        "of "
+        "the rank\n"
+        "with most, bytes needed and usable of the fullest rank, whether it fits (1 or 0), and the error of a value "
+        "that "
+        "cannot be.\n\n"
         "## Commands\n";
     for (const Command& command : commandTable()) {
         out += fmt::format("\n### {}{}{}\n\n{}\n", command.name, command.operand.empty() ? "" : " ", command.operand,

@@ -62,7 +62,7 @@ Result<Sweep> sweep(const Loaded& loaded, const std::string& over, std::span<con
     const std::vector<std::string> values = splitValues(std::string_view(over).substr(equals + 1));
     if (values.size() > kMostPoints)
         return fail(ErrorCode::Usage, fmt::format("{} values; at most {} are simulated", values.size(), kMostPoints),
-                    "--over");
+                    "--over", "sweep in several parts");
     // A key that does not exist, or that takes none of the values, is a mistake of the command line and no result.
     core::Scenario probe = loaded.scenario;
     if (const auto first = core::applyOverride(probe, out.key + "=" + values.front()); !first && values.size() == 1)
@@ -111,9 +111,9 @@ std::string sweepTable(const Sweep& sweep) {
         for (const PlanReport& plan : point.report->plans) {
             const MemoryVerdict& memory = plan.tightest().memory;
             table.row({point.value, plan.name, std::to_string(plan.ranks), groupedDigits(point.report->globalBatch),
-                       durationText(plan.stepNs), fmt::format("{:.4g}", plan.samplesPerSecond),
-                       point.report->tokensPerSample > 0 ? groupedDigits(std::llround(plan.tokensPerSecond)) : "-",
-                       percent(plan.mfu), percent(plan.shareOf(plan.allRanks.compute)),
+                       durationText(plan.stepNs), rateText(plan.samplesPerSecond),
+                       point.report->tokensPerSample > 0 ? rateText(plan.tokensPerSecond) : "-", percent(plan.mfu),
+                       percent(plan.shareOf(plan.allRanks.compute)),
                        percent(plan.shareOf(plan.allRanks.transfer + plan.allRanks.copy)),
                        percent(plan.shareOf(plan.allRanks.gpuWaits())), bytesText(memory.needed()),
                        memory.fits() ? "yes" : bytesText(-memory.left()) + " short"});

@@ -21,12 +21,6 @@ std::string percent(double share) {
     return value > 0 && value < 0.05 ? "<0.1 %" : fmt::format("{:.{}f} %", value, value >= 99.95 || value == 0 ? 0 : 1);
 }
 
-std::string rate(double perSecond) {
-    if (perSecond >= 1e6) return fmt::format("{:.3g} M", perSecond / 1e6);
-    if (perSecond >= 1000) return groupedDigits(std::llround(perSecond));
-    return fmt::format("{:.3g}", perSecond);
-}
-
 /// Mean over all ranks, with its share of the step.
 std::string meanAndShare(const PlanReport& plan, std::int64_t sum) {
     return fmt::format("{} ({})", durationText(plan.ranks > 0 ? sum / plan.ranks : 0), percent(plan.shareOf(sum)));
@@ -76,9 +70,9 @@ std::string mainTable(const Report& report) {
     for (const PlanReport& plan : report.plans) names.push_back(plan.name);
     TextTable table(names, columnsFor(report));
     addRow(table, report, "step", [](const PlanReport& p) { return durationText(p.stepNs); });
-    addRow(table, report, report.sampleWord + "s/s", [](const PlanReport& p) { return rate(p.samplesPerSecond); });
+    addRow(table, report, report.sampleWord + "s/s", [](const PlanReport& p) { return rateText(p.samplesPerSecond); });
     if (report.tokensPerSample > 0)
-        addRow(table, report, "tokens/s", [](const PlanReport& p) { return rate(p.tokensPerSecond); });
+        addRow(table, report, "tokens/s", [](const PlanReport& p) { return rateText(p.tokensPerSecond); });
     addRow(table, report, "MFU", [](const PlanReport& p) { return percent(p.mfu); });
     table.rule();
     addRow(table, report, "each GPU computes", [](const PlanReport& p) { return meanAndShare(p, p.allRanks.compute); });

@@ -1,5 +1,7 @@
 #include "cli/face/text_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "cli/face/text_picture.h"
@@ -42,6 +44,12 @@ std::string TextTable::text(std::size_t indent) const {
         out += line + "\n";
     }
     return out;
+}
+
+std::string rateText(double perSecond) {
+    if (perSecond >= 1e6) return fmt::format("{:.3g} M", perSecond / 1e6);
+    if (perSecond >= 1000) return groupedDigits(std::llround(perSecond));
+    return fmt::format("{:.3g}", perSecond);
 }
 
 std::string groupedDigits(std::int64_t n) {

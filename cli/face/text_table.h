@@ -25,6 +25,8 @@ private:
 };
 
 /// "1,234,567"
+/// "84.2", "5,362", "1.23 M": how many a second.
+[[nodiscard]] std::string rateText(double perSecond);
 [[nodiscard]] std::string groupedDigits(std::int64_t n);
 
 }  // namespace shardscope::cli

@@ -68,7 +68,11 @@ std::vector<std::string> doubtsOf(const Cluster& cluster, Confidence worst) {
     add(gpu.title, gpu.sustainedShare, "share of the burst rate under sustained load", 1, "");
     add(gpu.title, gpu.hostLaunch, "host time per kernel launch", 1e-6, "us");
     if (cluster.gpusPerNode > 1) add(cluster.node.title, cluster.node.linkBandwidth, "link bandwidth", 1e9, "GB/s");
-    if (cluster.nodes > 1) add(cluster.node.title, cluster.node.networkBandwidth, "network bandwidth", 1e9, "GB/s");
+    if (cluster.nodes > 1) {
+        add(cluster.node.title, cluster.node.networkBandwidth, "network bandwidth", 1e9, "GB/s");
+        add(cluster.node.title, cluster.node.networkLatency, "network latency", 1e-6, "us");
+        add(cluster.node.title, cluster.node.nics, "number", 1, "NICs");
+    }
     return doubts;
 }
 

@@ -10,11 +10,14 @@ namespace shardscope::sim {
 namespace {
 
 struct Uses {
-    bool link = false, network = false, attention = false, memoryBound = false;
+    bool link = false, network = false, attention = false, memoryBound = false, overlap = false;
 };
 
-Uses usesOf(const core::Model& model, const Prices& prices) {
+Uses usesOf(const core::StepGraph& graph, const core::Model& model, const Prices& prices) {
     Uses uses;
+    // Where a GPU has its layers alone, nothing is computed beside a transfer.
+    uses.overlap =
+        graph.plan.policy == core::UnitPolicy::Fsdp && graph.plan.mesh.dpShard > 1 && prices.slowNum > prices.slowDen;
     for (const core::Program& program : model.programs)
         for (const core::Kernel& kernel : program.forward) {
             uses.attention |= core::classOf(kernel.kind) == core::KernelClass::Attention;
@@ -27,10 +30,40 @@ Uses usesOf(const core::Model& model, const Prices& prices) {
     return uses;
 }
 
+/// The GPU on which the constants of this one's kernels were measured; it is itself, or near enough, if `own`.
+struct Origin {
+    std::string_view title;
+    bool own = false;
+};
+
+Origin originOf(const core::Gpu& gpu) {
+    const auto from = [&](std::string_view title, std::string_view name) {
+        return Origin{title, gpu.name.starts_with(name)};
+    };
+    switch (familyOf(gpu)) {
+        case GpuFamily::Hopper: return from("H100", "h100");
+        case GpuFamily::Blackwell: return from("B200", "b200");
+        default: return from("A100", "a100");
+    }
+}
+
+/// A dtype without units of its own is priced at the fp32 rate; that is slow, and no property of the plan.
+void addMissingUnits(const core::Model& model, const core::Gpu& gpu, std::vector<std::string>& caveats) {
+    const core::DType dtype = model.workload.dtype;
+    const bool missing =
+        (dtype == core::DType::BF16 && !gpu.bf16Flops.known) || (dtype == core::DType::F16 && !gpu.fp16Flops.known);
+    if (!missing) return;
+    const bool other = dtype == core::DType::BF16 && gpu.fp16Flops.known;
+    caveats.push_back(fmt::format("{} on {}: it has no units for it, matrix products are priced at the fp32 rate{}",
+                                  core::nameOf(dtype), gpu.title,
+                                  other ? " (float16 has units: precision.mixed_precision_param)" : ""));
+}
+
 }  // namespace
 
-std::vector<std::string> caveatsOf(const core::Model& model, const core::Cluster& cluster, const Prices& prices) {
-    const Uses uses = usesOf(model, prices);
+std::vector<std::string> caveatsOf(const core::StepGraph& graph, const core::Model& model, const core::Cluster& cluster,
+                                   const Prices& prices) {
+    const Uses uses = usesOf(graph, model, prices);
     const GpuFamily family = familyOf(cluster.gpu);
     core::Cluster used = cluster;
     if (!uses.link) used.gpusPerNode = 1;
@@ -48,12 +81,25 @@ std::vector<std::string> caveatsOf(const core::Model& model, const core::Cluster
     if (uses.network)
         addConstants("a network of kind", core::nameOf(cluster.node.transport),
                      networkConstantsOf(cluster.node.transport));
-    const bool measured = family == GpuFamily::Ampere || family == GpuFamily::Hopper || family == GpuFamily::Blackwell;
-    if (uses.attention && !measured)
-        caveats.push_back(fmt::format("attention on {}: constants of A100 (low confidence)", cluster.gpu.title));
-    if (uses.memoryBound && !measured)
-        caveats.push_back(fmt::format("memory-bound kernels on {}: 85 % of the peak bandwidth assumed (low confidence)",
-                                      cluster.gpu.title));
+    addMissingUnits(model, cluster.gpu, caveats);
+    const Origin origin = originOf(cluster.gpu);
+    const bool ownShare = family == GpuFamily::Ampere || family == GpuFamily::Hopper || family == GpuFamily::Blackwell;
+    if (uses.attention && !origin.own)
+        caveats.push_back(
+            fmt::format("attention on {}: constants of {} (low confidence)", cluster.gpu.title, origin.title));
+    if (uses.memoryBound && !origin.own)
+        caveats.push_back(fmt::format(
+            "memory-bound kernels on {}: {} (low confidence)", cluster.gpu.title,
+            ownShare ? fmt::format("constants of {}", origin.title) : "85 % of the peak bandwidth assumed"));
+    if (uses.overlap)
+        caveats.push_back(
+            fmt::format("compute beside a transfer takes {:.2f} x its time: a rule from published "
+                        "slow-downs (low confidence)",
+                        static_cast<double>(prices.slowNum) / static_cast<double>(prices.slowDen)));
+    if (uses.link || uses.network)
+        caveats.push_back("memory of NCCL's buffers: counted from its source, not measured (low confidence)");
+    if (!cluster.gpu.name.starts_with("a100"))
+        caveats.push_back("memory of the CUDA context: 0.5 GiB as on A100 (low confidence)");
     return caveats;
 }
 

@@ -12,7 +12,7 @@ Prices priceGraph(const core::StepGraph& graph, const core::Model& model, const 
                   const PriceKnobs& knobs) {
     Prices prices;
     Repricer(graph, model).price(cluster, knobs, prices);
-    prices.caveats = caveatsOf(model, cluster, prices);
+    prices.caveats = caveatsOf(graph, model, cluster, prices);
     return prices;
 }
 

@@ -132,6 +132,13 @@ TEST(ClusterFile, DoubtsNameOnlyWhatTheClusterUses) {
     };
     EXPECT_FALSE(mentions(doubtsOf(*one), "network bandwidth"));
     EXPECT_TRUE(mentions(doubtsOf(*two), "network bandwidth"));
+    auto doubtful = *two;
+    for (Sourced* value : {&doubtful.node.networkLatency, &doubtful.node.nics})
+        *value = {4, "a guess", Confidence::Low, true};
+    EXPECT_TRUE(mentions(doubtsOf(doubtful), "network latency"));
+    EXPECT_TRUE(mentions(doubtsOf(doubtful), "NICs"));
+    doubtful.nodes = 1;
+    EXPECT_FALSE(mentions(doubtsOf(doubtful), "network latency"));
 }
 
 TEST(ClusterErrors, UnknownKeysAndNamesOfferTheNearestKnownOne) {

@@ -259,13 +259,44 @@ TEST(PriceGraph, LowConfidenceValuesAreNamedAndOnlyThoseInUse) {
                            [&](const std::string& caveat) { return caveat.find(what) != std::string::npos; });
     };
     const Prices known = priceGraph(stepOf(model, 8), model, clusterOf("h100-sxm"));
-    EXPECT_TRUE(known.caveats.empty()) << known.caveats.front();
+    // What is known of no GPU is all that is left on the best known one.
+    EXPECT_EQ(known.caveats.size(), 3u);
+    for (const char* words : {"beside a transfer takes 1.27 x", "NCCL's buffers", "CUDA context"})
+        EXPECT_TRUE(mentions(known, words)) << words;
+    const Prices alone = priceGraph(stepOf(model, 1), model, clusterOf("a100-sxm-80gb"));
+    EXPECT_TRUE(alone.caveats.empty()) << alone.caveats.front();
     const Prices box = priceGraph(stepOf(model, 8), model, clusterOf("rtx-4090"));
     EXPECT_TRUE(mentions(box, "pcie-host"));
     EXPECT_TRUE(mentions(box, "attention on"));
     EXPECT_FALSE(mentions(box, "network"));
     EXPECT_TRUE(mentions(priceGraph(stepOf(model, 16), model, clusterOf("rtx-4090", "", 2)), "network"));
     EXPECT_FALSE(mentions(priceGraph(stepOf(model, 1), model, clusterOf("rtx-4090")), "pcie-host"));
+    // Constants that a GPU has from another one of its family.
+    const std::pair<const char*, const char*> borrowed[] = {
+        {"a10g", "A100"}, {"rtx-3090", "A100"}, {"rtx-5090", "B200"}, {"h200-sxm", "H100"}, {"b300-sxm", "B200"}};
+    for (const auto& [gpu, from] : borrowed) {
+        const Prices prices = priceGraph(stepOf(model, 1), model, clusterOf(gpu));
+        EXPECT_TRUE(mentions(prices, std::string("constants of ") + from)) << gpu;
+    }
+    for (const char* gpu : {"a100-pcie-80gb", "h100-nvl", "b200-sxm"})
+        EXPECT_FALSE(mentions(priceGraph(stepOf(model, 1), model, clusterOf(gpu)), "constants of")) << gpu;
+}
+
+TEST(PriceGraph, ADtypeWithoutUnitsIsNamed) {
+    core::Model model = smallVit();
+    const auto said = [&](const char* gpu, core::DType dtype) {
+        model.workload.dtype = dtype;
+        const Prices prices = priceGraph(stepOf(model, 1), model, clusterOf(gpu));
+        return std::any_of(prices.caveats.begin(), prices.caveats.end(), [](const std::string& caveat) {
+            return caveat.find("priced at the fp32 rate") != std::string::npos;
+        });
+    };
+    for (const char* gpu : {"t4", "v100-sxm-16gb"}) {
+        EXPECT_TRUE(said(gpu, core::DType::BF16)) << gpu;
+        EXPECT_FALSE(said(gpu, core::DType::F16)) << gpu;
+        EXPECT_FALSE(said(gpu, core::DType::F32)) << gpu;
+    }
+    EXPECT_FALSE(said("a100-sxm-80gb", core::DType::BF16));
 }
 
 TEST(PriceGraph, UtilisationAtTheComputeBoundIsOne) {
