@@ -37,7 +37,7 @@ std::string meshText(const Report& report, const core::Plan& plan) {
         {"pp", plan.mesh.pp}, {"dp_replicate", plan.mesh.dpReplicate}, {"dp_shard", plan.mesh.dpShard}};
     for (const auto& [name, size] : dimensions)
         if (size > 1) text += fmt::format("   {:<13} {}\n", name, size);
-    if (plan.mesh.size() == 1) text += "   one rank, no dimensions\n";
+    if (plan.mesh.size() == 1) text += "   one rank: nothing to gather, to reduce or to send\n";
     const std::int64_t ranks = plan.mesh.size();
     const std::int64_t nodes = (ranks + cluster.gpusPerNode - 1) / cluster.gpusPerNode;
     constexpr std::int64_t kMostNodes = 6;
@@ -52,7 +52,24 @@ std::string meshText(const Report& report, const core::Plan& plan) {
     return text;
 }
 
-/// Units that are alike in all the figures shown, in one line.
+/// Where the last number of a name stands: [first, end); npos where there is none.
+std::pair<std::size_t, std::size_t> lastNumber(const std::string& name) {
+    const std::size_t last = name.find_last_of("0123456789");
+    if (last == std::string::npos) return {std::string::npos, std::string::npos};
+    std::size_t first = last;
+    while (first > 0 && name[first - 1] >= '0' && name[first - 1] <= '9') --first;
+    return {first, last + 1};
+}
+
+/// Whether two names differ in their last number alone, which counts on by one.
+bool follows(const std::string& before, const std::string& after) {
+    const auto [first, end] = lastNumber(before);
+    if (first == std::string::npos || end - first > 9) return false;
+    const int number = std::stoi(before.substr(first, end - first));
+    return after == before.substr(0, first) + std::to_string(number + 1) + before.substr(end);
+}
+
+/// Units that are alike in all the figures shown and follow each other, in one line.
 std::string unitTable(const PlanReport& plan) {
     const core::StepGraph& graph = *plan.graph;
     const core::Plan& p = graph.plan;
@@ -65,14 +82,18 @@ std::string unitTable(const PlanReport& plan) {
     };
     for (std::size_t i = 0; i < graph.units.size();) {
         std::size_t end = i + 1;
-        while (end < graph.units.size() && same(graph.units[i], graph.units[end])) ++end;
+        while (end < graph.units.size() && same(graph.units[i], graph.units[end]) &&
+               follows(graph.units[end - 1].name, graph.units[end].name))
+            ++end;
         const core::Unit& unit = graph.units[i];
         const std::string name =
             end - i > 1 ? fmt::format("{} .. {} ({})", unit.name, graph.units[end - 1].name, end - i) : unit.name;
+        const auto onTheWire = [&](core::DType type) {
+            return ranks > 1 ? bytesText(unit.paddedElements * core::sizeOf(type)) : std::string("-");
+        };
         table.row({name, groupedDigits(unit.elements),
                    groupedDigits(unit.paddedElements / std::max<std::int64_t>(ranks, 1)),
-                   bytesText(unit.paddedElements * core::sizeOf(p.precision.compute())),
-                   bytesText(unit.paddedElements * core::sizeOf(p.precision.reduction())), wordOf(unit.reshard)});
+                   onTheWire(p.precision.compute()), onTheWire(p.precision.reduction()), wordOf(unit.reshard)});
         i = end;
     }
     return table.text(3);
@@ -90,7 +111,18 @@ std::string missingRootText(const PlanReport& plan) {
         return fmt::format("{:+.3f} GB ({} instead of {})", static_cast<double>(without.value - with.value) * 1e-9,
                            bytesText(without.value), bytesText(with.value));
     };
-    text += fmt::format("   what leaving it out costs: {:+.3f} ms a step ({} instead of {}),\n",
+    std::vector<bool> held(plan.model->parameters.size(), false);
+    for (const core::Unit& unit : plan.graph->units)
+        for (const core::ParameterId id : unit.parameters) held[id.index()] = true;
+    std::int64_t whole = 0;
+    for (std::size_t i = 0; i < held.size(); ++i)
+        if (!held[i]) whole += core::elementsOf(plan.model->parameters[i].shape);
+    if (whole > 0)
+        text += fmt::format(
+            "   {} parameters belong to no unit: they stay whole on every rank, and nobody averages their gradients,\n"
+            "   so that the ranks drift apart\n",
+            groupedDigits(whole));
+    text += fmt::format("   what leaving it out changes: {:+.3f} ms a step ({} instead of {}),\n",
                         static_cast<double>(plan.stepNs - root.stepWithRootNs) * 1e-6, durationText(plan.stepNs),
                         durationText(root.stepWithRootNs));
     text += fmt::format("     {} at the peak,\n     {} at most of gathered parameters, gradients and buffers\n",
@@ -100,36 +132,35 @@ std::string missingRootText(const PlanReport& plan) {
 
 std::string rootText(const PlanReport& plan) {
     const core::StepGraph& graph = *plan.graph;
-    const auto root =
-        std::find_if(graph.units.begin(), graph.units.end(), [](const core::Unit& u) { return u.isRoot; });
-    if (root == graph.units.end() || !graph.plan.fsdp.wrap.root) return missingRootText(plan);
-    std::string text = fmt::format("   the root owns {} parameters in {} tensors:\n", groupedDigits(root->elements),
-                                   root->parameters.size());
-    constexpr std::size_t kMostShown = 12;
-    for (std::size_t i = 0; i < std::min(kMostShown, root->parameters.size()); ++i) {
-        const core::Parameter& parameter = plan.model->parameters[root->parameters[i].index()];
-        text += fmt::format("     {} {}\n", parameter.name, core::toString(parameter.shape));
+    if (!graph.plan.fsdp.wrap.root) return missingRootText(plan);
+    std::string text;
+    std::size_t stage = 0;
+    for (const core::Unit& root : graph.units) {
+        if (!root.isRoot) continue;
+        text +=
+            fmt::format("   the root{} owns {} parameters in {} {}:\n",
+                        graph.plan.mesh.pp > 1 ? fmt::format(" of stage {}", stage) : "", groupedDigits(root.elements),
+                        root.parameters.size(), root.parameters.size() == 1 ? "tensor" : "tensors");
+        constexpr std::size_t kMostShown = 12;
+        for (std::size_t i = 0; i < std::min(kMostShown, root.parameters.size()); ++i) {
+            const core::Parameter& parameter = plan.model->parameters[root.parameters[i].index()];
+            text += fmt::format("     {} {}\n", parameter.name, core::toString(parameter.shape));
+        }
+        if (root.parameters.size() > kMostShown)
+            text += fmt::format("     ... {} more\n", root.parameters.size() - kMostShown);
+        if (root.paddedElements > root.elements)
+            text += fmt::format(
+                "     padded to {} for {} ranks: a leading dimension that the ranks do not divide is filled up\n",
+                groupedDigits(root.paddedElements), graph.plan.mesh.dpShard);
+        ++stage;
     }
-    if (root->parameters.size() > kMostShown)
-        text += fmt::format("     ... {} more\n", root->parameters.size() - kMostShown);
-    if (root->paddedElements > root->elements)
-        text += fmt::format(
-            "     padded to {} for {} ranks: a leading dimension that the ranks do not divide is filled up\n",
-            groupedDigits(root->paddedElements), graph.plan.mesh.dpShard);
-    return text;
+    return text.empty() ? "   it owns no parameters of its own\n" : text;
 }
 
 /// "blocks.{i}" for names that differ in one running number only; empty if they do not.
 std::string runningName(const std::vector<std::string>& names) {
     if (names.size() < 3) return "";
-    const auto splitAt = [](const std::string& name) {
-        const std::size_t last = name.find_last_of("0123456789");
-        if (last == std::string::npos) return std::pair(std::string::npos, std::string::npos);
-        std::size_t first = last;
-        while (first > 0 && name[first - 1] >= '0' && name[first - 1] <= '9') --first;
-        return std::pair(first, last + 1);
-    };
-    const auto [first, end] = splitAt(names[0]);
+    const auto [first, end] = lastNumber(names[0]);
     if (first == std::string::npos) return "";
     for (std::size_t i = 0; i < names.size(); ++i)
         if (names[i] != names[0].substr(0, first) + std::to_string(i) + names[0].substr(end)) return "";
@@ -154,7 +185,14 @@ std::string unitCalls(const core::Model& model, const core::StepGraph& graph) {
         return model.modules[unit.modules[m].index()].name;
     };
     const std::vector<const core::Unit*> units = unitsBelowRoot(graph);
-    std::string text;
+    // With stages a rank has some of the modules only.
+    const bool staged = graph.plan.mesh.pp > 1;
+    const auto guard = [&](const std::string& name, const char* indent) {
+        if (!staged) return std::string(indent);
+        return fmt::format("{0}if {1}\"{2}\" in own:\n{0}    ", indent, name.find('{') == std::string::npos ? "" : "f",
+                           name);
+    };
+    std::string text = staged ? "   own = dict(model.named_modules())  # of this rank's stage\n" : "";
     for (std::size_t i = 0; i < units.size();) {
         const std::size_t size = units[i]->modules.size();
         std::vector<std::string> names;
@@ -164,10 +202,10 @@ std::string unitCalls(const core::Model& model, const core::StepGraph& graph) {
             for (std::size_t m = 0; m < size; ++m) names.push_back(nameOf(*units[end], m));
         const std::string arguments =
             fmt::format("mesh=mesh, mp_policy=policy, reshard_after_forward={}", wordOf(units[i]->reshard));
-        if (const std::string running = runningName(names); !running.empty() && end - i > 1) {
+        if (const std::string running = runningName(names); !running.empty() && end - i > 1 && (size == 1 || !staged)) {
             if (size == 1)
-                text += fmt::format("   for i in range({}):\n       fully_shard({}, {})\n", names.size(),
-                                    submodule(running), arguments);
+                text += fmt::format("   for i in range({}):\n{}fully_shard({}, {})\n", names.size(),
+                                    guard(running, "       "), submodule(running), arguments);
             else
                 text += fmt::format(
                     "   for first in range(0, {0}, {1}):\n"
@@ -178,9 +216,31 @@ std::string unitCalls(const core::Model& model, const core::StepGraph& graph) {
         }
         std::string target;
         for (std::size_t m = 0; m < size; ++m) target += (m > 0 ? ", " : "") + submodule(nameOf(*units[i], m));
-        text += fmt::format("   fully_shard({}, {})\n", size > 1 ? "[" + target + "]" : target, arguments);
+        text += fmt::format("{}fully_shard({}, {})\n", guard(nameOf(*units[i], 0), "   "),
+                            size > 1 ? "[" + target + "]" : target, arguments);
         ++i;
     }
+    return text;
+}
+
+/// Over `units`, in the order of forward.
+std::string prefetchLists(const core::FsdpKnobs& fsdp) {
+    std::string text;
+    if (fsdp.forwardPrefetch > 0)
+        text += fmt::format(
+            "   for i, unit in enumerate(units):\n"
+            "       unit.set_modules_to_forward_prefetch(units[i + 1 : i + {}])\n",
+            fsdp.forwardPrefetch + 1);
+    if (fsdp.backwardPrefetch > 0)
+        text += fmt::format(
+            "   for i, unit in enumerate(units):\n"
+            "       unit.set_modules_to_backward_prefetch(units[max(0, i - {}) : i][::-1])\n",
+            fsdp.backwardPrefetch);
+    if (fsdp.rootPrefetch > 0)
+        text += fmt::format(
+            "   model.set_modules_to_forward_prefetch(units[:{0}])\n"
+            "   model.set_modules_to_backward_prefetch(units[-{0}:][::-1])\n",
+            fsdp.rootPrefetch);
     return text;
 }
 
@@ -190,6 +250,11 @@ std::string prefetchCalls(const core::Model& model, const core::StepGraph& graph
     if (fsdp.forwardPrefetch == 0 && fsdp.backwardPrefetch == 0 && fsdp.rootPrefetch == 0) return "";
     std::vector<std::string> names;
     for (const core::Unit* unit : unitsBelowRoot(graph)) names.push_back(model.modules[unit->modules[0].index()].name);
+    if (graph.plan.mesh.pp > 1) {
+        std::string text = "   names = [";
+        for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("{}\"{}\"", i > 0 ? ", " : "", names[i]);
+        return text + "]\n   units = [own[name] for name in names if name in own]\n" + prefetchLists(fsdp);
+    }
     std::string text = "   units = [";
     for (std::size_t i = 0; i < names.size();) {
         // The longest stretch of names that count up from here.
@@ -207,22 +272,7 @@ std::string prefetchCalls(const core::Model& model, const core::StepGraph& graph
         i += count;
     }
     text += "]\n";
-    if (fsdp.forwardPrefetch > 0)
-        text += fmt::format(
-            "   for i, unit in enumerate(units):\n"
-            "       unit.set_modules_to_forward_prefetch(units[i + 1 : i + {}])\n",
-            fsdp.forwardPrefetch + 1);
-    if (fsdp.backwardPrefetch > 0)
-        text += fmt::format(
-            "   for i, unit in enumerate(units):\n"
-            "       unit.set_modules_to_backward_prefetch(units[max(0, i - {}) : i][::-1])\n",
-            fsdp.backwardPrefetch);
-    if (fsdp.rootPrefetch > 0)
-        text += fmt::format(
-            "   model.set_modules_to_forward_prefetch(units[:{0}])\n"
-            "   model.set_modules_to_backward_prefetch(units[-{0}:][::-1])\n",
-            fsdp.rootPrefetch);
-    return text;
+    return text + prefetchLists(fsdp);
 }
 
 std::string fsdpCalls(const PlanReport& plan) {
@@ -299,17 +349,24 @@ std::string explanation(const Report& report, const PlanReport& plan) {
     std::string text = fmt::format("How {} does it\n", plan.name);
     text += meshText(report, p);
     if (p.policy == core::UnitPolicy::Fsdp) {
-        text += "2. Every unit: gathered before it computes, freed after, its gradients reduced and kept as a shard\n";
+        const bool freed = std::any_of(plan.graph->units.begin(), plan.graph->units.end(), [](const core::Unit& unit) {
+            return !unit.isRoot && unit.reshard.kind != core::Reshard::Kind::False;
+        });
+        text +=
+            fmt::format("2. Every unit: gathered before it computes, {}, its gradients reduced and kept as a shard\n",
+                        freed ? "freed after" : "kept from forward to the end of its backward");
         text += unitTable(plan);
         text += "3. The root takes what is left\n" + rootText(plan);
         text += fmt::format("   dtypes: {} kept, {} gathered and computed, {} reduced\n",
                             core::nameOf(p.precision.original), core::nameOf(p.precision.compute()),
                             core::nameOf(p.precision.reduction()));
     } else {
-        text += "2. Contiguous layers on every stage\n" + stageText(plan);
-        text += fmt::format(
-            "3. {} micro-batches, one at a time: activations go to the next stage, their gradients come back\n",
-            p.microBatches);
+        const bool alone = p.mesh.pp == 1;
+        text += (alone ? "2. All layers on one GPU\n" : "2. Contiguous layers on every stage\n") + stageText(plan);
+        text += fmt::format("3. {} {}, one at a time: {}\n", p.microBatches,
+                            p.microBatches == 1 ? "micro-batch" : "micro-batches",
+                            alone ? "their gradients are added up, then the optimizer steps"
+                                  : "activations go to the next stage, their gradients come back");
     }
     text += peakText(plan);
     if (p.policy == core::UnitPolicy::Fsdp) text += "The same in PyTorch\n" + fsdpCalls(plan);

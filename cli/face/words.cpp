@@ -18,9 +18,10 @@ std::string inKorean(const core::Case& one) {
         text = fmt::format("이어진 레이어를 {}개 스테이지로 나눔", plan.mesh.pp);
     else
         text = "모두 GPU 하나에";
-    return text + (plan.microBatches == 1
-                       ? fmt::format(", 랭크마다 배치 {}", one.workload.batch)
-                       : fmt::format(", 크기 {}인 마이크로배치 {}개를 하나씩", one.workload.batch, plan.microBatches));
+    if (plan.microBatches > 1)
+        return text + fmt::format(", 크기 {}인 마이크로배치 {}개를 하나씩", one.workload.batch, plan.microBatches);
+    return text + (plan.policy == core::UnitPolicy::Fsdp ? fmt::format(", 랭크마다 배치 {}", one.workload.batch)
+                                                         : fmt::format(", 배치 {} 한 번", one.workload.batch));
 }
 
 }  // namespace
@@ -38,9 +39,12 @@ std::string planInWords(const core::Case& one, const std::string& language) {
         text = fmt::format("{} {} of contiguous layers", plan.mesh.pp, plan.mesh.pp == 1 ? "stage" : "stages");
     else
         text = "everything on one GPU";
-    text += plan.microBatches == 1
-                ? fmt::format(", a batch of {} per rank", one.workload.batch)
-                : fmt::format(", {} micro-batches of {} one after another", plan.microBatches, one.workload.batch);
+    if (plan.microBatches > 1)
+        text += fmt::format(", {} micro-batches of {} one after another", plan.microBatches, one.workload.batch);
+    else if (plan.policy == core::UnitPolicy::Fsdp)
+        text += fmt::format(", a batch of {} per rank", one.workload.batch);
+    else
+        text += fmt::format(", one batch of {}", one.workload.batch);
     return text;
 }
 

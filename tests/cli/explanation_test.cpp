@@ -87,5 +87,36 @@ TEST(Explanation, TellsWhatAMissingRootCosts) {
     EXPECT_EQ(reportDocument(*with).find("plans")->items.at(0).find("missing_root"), nullptr);
 }
 
+TEST(Explanation, NamesTheRootOfEveryStageAndGuardsItsModules) {
+    const std::string text =
+        explained({"parallelism.pipeline_parallel_degree=2", "parallelism.data_parallel_shard_degree=2",
+                   "parallelism.fsdp_root_prefetch=1"});
+    for (const char* part : {"the root of stage 0 owns", "the root of stage 1 owns", "kept from forward",
+                             "own = dict(model.named_modules())", "in own:\n           fully_shard(",
+                             "units = [own[name] for name in names if name in own]"})
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST(Explanation, TellsWhatBelongsToNoUnitAndJoinsOnlyNeighbours) {
+    const std::string text =
+        explained({R"(parallelism.fsdp_wrap=["encoder.layers.encoder_layer_3", "encoder.layers.encoder_layer_5"])",
+                   "parallelism.fsdp_wrap_root=false"});
+    // 85,413,130 parameters, of which two blocks of 7,087,872 are wrapped.
+    EXPECT_NE(text.find("71,237,386 parameters belong to no unit"), std::string::npos) << text;
+    EXPECT_EQ(text.find(".. encoder.layers.encoder_layer_5"), std::string::npos) << text;
+}
+
+TEST(Explanation, OfOneGpuSpeaksOfNoOtherStage) {
+    const auto loaded = load(SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml");
+    ASSERT_TRUE(loaded);
+    const auto resolved = core::resolve(loaded->scenario, loaded->inputs, std::vector<std::string>{"single"});
+    ASSERT_TRUE(resolved) << core::describe(resolved.error());
+    const auto report = evaluate(*resolved, loaded->source);
+    ASSERT_TRUE(report);
+    const std::string text = explanation(*report, report->plans[0]);
+    EXPECT_EQ(text.find("next stage"), std::string::npos) << text;
+    EXPECT_NE(text.find("All layers on one GPU"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace shardscope::cli
