@@ -84,7 +84,7 @@ Result<std::vector<std::vector<ModuleId>>> wrappedModules(const Model& model, co
         // Consecutive blocks of the stage: a unit does not reach into the next one.
         for (std::size_t l = stage.begin.index(); l < stage.end.index(); ++l) {
             const Layer& layer = model.layers[l];
-            if (layer.kind != LayerKind::Block) continue;
+            if (layer.kind != LayerKind::Block || !hasModuleToWrap(model, layer)) continue;
             if (inUnit == wrap.blocksPerUnit) {
                 wrapped.emplace_back();
                 inUnit = 0;
@@ -212,6 +212,10 @@ Result<void> checkNesting(const Model& model, const std::vector<std::vector<Modu
 }
 
 }  // namespace
+
+bool hasModuleToWrap(const Model& model, const Layer& layer) {
+    return layer.module.index() != 0 && model.modules[layer.module.index()].type != "ModuleList";
+}
 
 Unit wholeStageUnit(const Model& model, const Stage& stage) {
     Unit unit;

@@ -20,6 +20,10 @@ struct Stage {
 /// The stages of the plan (framework semantics 4.1); see splitStages.
 [[nodiscard]] Result<std::vector<Stage>> stagesOf(const Model& model, const Plan& plan);
 
+/// Whether the layer has a module of its own. One without stands in the root or in a list, whose forward is not the
+/// layer's: it cannot be wrapped, and what is in it stays with the module around it.
+[[nodiscard]] bool hasModuleToWrap(const Model& model, const Layer& layer);
+
 /// FSDP units of a stage, the root last (framework semantics 1.1, 1.2). Names in the plan are checked against the whole
 /// model; units that the stage does not run are left out. A unit without parameters of its own is kept: it wraps, and
 /// communicates nothing.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/graph/form_units.h"
+
 namespace shardscope::core {
 namespace {
 
@@ -227,6 +229,7 @@ UnitWrap torchtitanUnits(const Model& model, std::int64_t blocksPerUnit, bool ro
     };
     for (const Layer& layer : model.layers) {
         if (layer.kind == LayerKind::Block) {
+            if (!hasModuleToWrap(model, layer)) continue;
             blocks.push_back(model.modules[layer.module.index()].name);
             if (static_cast<std::int64_t>(blocks.size()) == blocksPerUnit) flush(blocks);
         } else if (!tied && layer.kind != LayerKind::Loss) {

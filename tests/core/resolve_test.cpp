@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/graph/build.h"
+#include "core/model/module_tree.h"
 #include "core/model/named_decoders.h"
 #include "core/model/vit.h"
 
@@ -264,6 +265,55 @@ TEST(Resolve, TorchtitansUnitsOfEveryNamedModelFormUnits) {
         ASSERT_TRUE(units) << name << ": " << describe(units.error());
         EXPECT_EQ(units->size(), spec.tiedEmbeddings ? 3u : 5u) << name;
     }
+}
+
+// A residual without a name is no module (docs/model-tree.md): nothing can wrap it, and the root takes what is in it.
+TEST(Resolve, BlocksWithoutANameAreTheRootsInEveryKindOfUnits) {
+    const auto document = parseToml(R"(name = "m"
+vocab = 100
+sequence = 8
+[[modules]]
+kind = "embedding"
+name = "emb"
+shape = [100, 16]
+[[modules]]
+kind = "residual"
+modules = [{ kind = "linear", name = "x", shape = [16, 16] }]
+[[modules]]
+kind = "sequence"
+name = "b"
+modules = [{ kind = "linear", name = "fc", shape = [16, 16] }]
+[[modules]]
+kind = "gelu"
+[[modules]]
+kind = "linear"
+name = "head"
+shape = [100, 16]
+)",
+                                    "m.toml");
+    ASSERT_TRUE(document) << describe(document.error());
+    const Model model = *buildModel(*readModuleTree(*document, "m.toml"), {});
+    Plan plan;
+    plan.mesh.dpShard = 2;
+    const auto names = [](const Model& of, const Unit& unit) {
+        std::vector<std::string> all;
+        for (const ParameterId p : unit.parameters) all.push_back(of.parameters[p.index()].name);
+        return all;
+    };
+    auto units = formUnits(model, plan);
+    ASSERT_TRUE(units) << describe(units.error());
+    ASSERT_EQ(units->size(), 2u);
+    EXPECT_EQ(units->front().name, "b");
+    EXPECT_EQ(names(model, units->back()),
+              (std::vector<std::string>{"emb.weight", "x.weight", "x.bias", "head.weight", "head.bias"}));
+    EXPECT_TRUE(buildStepGraph(model, plan));
+
+    plan.fsdp.wrap = torchtitanUnits(model, 1, true);
+    EXPECT_EQ(plan.fsdp.wrap.units, (std::vector<std::vector<std::string>>{{"emb"}, {"b"}, {"head"}}));
+    units = formUnits(model, plan);
+    ASSERT_TRUE(units) << describe(units.error());
+    EXPECT_EQ(names(model, units->back()), (std::vector<std::string>{"x.weight", "x.bias"}));
+    EXPECT_TRUE(buildStepGraph(model, plan));
 }
 
 TEST(Resolve, AnAbsurdNumberOfMicroBatchesIsRefused) {
