@@ -204,7 +204,11 @@ Result<DecoderSpec> readHfConfig(const Document& config, const std::string& file
     const Document* type = config.find("model_type");
     const std::string known = fmt::format("{}", fmt::join(knownModelTypes(), ", "));
     if (type == nullptr || type->kind != Document::Kind::Text)
-        return keys.wrong("model_type", fmt::format("expected one of {}", known));
+        return keys.wrong(
+            "model_type",
+            fmt::format("{}, expected one of {}",
+                        type == nullptr ? "missing" : fmt::format("found {}", describeKind(type->kind)), known),
+            "add it, or give the model's .safetensors file or index instead: its shapes are then exact");
     DecoderSpec spec;
     spec.name = name;
     spec.modelType = type->text;
