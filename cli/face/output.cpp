@@ -1,6 +1,8 @@
 #include "cli/face/output.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -65,6 +67,19 @@ formats::Picture pictureOf(const Report& report, const ShownPlans& shown, const 
     return picture;
 }
 
+tl::unexpected<core::Error> refuseStandardOutput(const std::string& path) {
+    return fail(ErrorCode::Usage, "standard output shows the tables; no file is written to it", "-o " + path,
+                "name a file, or print the report with --json");
+}
+
+/// Whether `path`, through all links, is what standard output goes to.
+bool isStandardOutput(const std::string& path) {
+    struct stat named {
+    }, standard{};
+    return ::stat(path.c_str(), &named) == 0 && ::fstat(STDOUT_FILENO, &standard) == 0 &&
+           named.st_dev == standard.st_dev && named.st_ino == standard.st_ino;
+}
+
 }  // namespace
 
 Result<OutputKind> outputKindOf(const std::string& path) {
@@ -74,8 +89,7 @@ Result<OutputKind> outputKindOf(const std::string& path) {
     for (const auto& [ending, kind] : endings)
         if (hasEnding(path, ending)) return kind;
     if (path == "-" || path == "/dev/stdout" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/"))
-        return fail(ErrorCode::Usage, "standard output shows the tables; no file is written to it", "-o " + path,
-                    "name a file, or print the report with --json");
+        return refuseStandardOutput(path);
     return fail(ErrorCode::Usage, "this ending says nothing about the kind of file", "-o " + path,
                 "known are: .svg, .png, .pdf, .json, .json.gz, .csv");
 }
@@ -83,6 +97,7 @@ Result<OutputKind> outputKindOf(const std::string& path) {
 Result<void> checkOutputs(std::span<const std::string> paths) {
     for (const std::string& path : paths) {
         SHARDSCOPE_TRY(outputKindOf(path));
+        if (isStandardOutput(path)) return refuseStandardOutput(path);
         std::error_code error;
         const std::filesystem::path folder = std::filesystem::path(path).parent_path();
         if (!folder.empty() && !std::filesystem::is_directory(folder, error))
