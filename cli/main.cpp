@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <sstream>
 #include <string>
 
 #include "cli/command/command.h"
@@ -39,11 +40,16 @@ void handleSignals() {
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write
 }
 
+/// Refuses the empty word, which is not the same as none.
+std::string checkNotEmpty(const std::string& word) {
+    return word.empty() ? "found \"\", expected a word" : "";
+}
+
 void bind(CLI::App& app, std::string_view names, std::string_view operand, std::string_view what, cli::Arguments& a) {
     const std::string spelled(names), text(what);
     CLI::Option* option = nullptr;
     if (names == "--set") option = app.add_option(spelled, a.set, text)->allow_extra_args(false);
-    if (names == "--strategy") option = app.add_option(spelled, a.strategies, text);
+    if (names == "--strategy") option = app.add_option(spelled, a.strategies, text)->check(checkNotEmpty, "");
     if (names == "--naive-micro-batch")
         option =
             app.add_option(spelled, a.naiveMicroBatch, text)->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30));
@@ -60,11 +66,11 @@ void bind(CLI::App& app, std::string_view names, std::string_view operand, std::
 }
 
 int complain(const core::Error& error) {
-    std::fprintf(stderr, "shardscope: %s\n", core::describe(error).c_str());
+    std::fputs(cli::complaintOf(error).c_str(), stderr);
     return cli::exitCodeOf(error.code);
 }
 
-int complainOfUsage(const CLI::App& app, const std::string& message, int argc, char** argv) {
+int complainOfUsage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
     std::string hint = "see shardscope --help";
     for (const CLI::App* command : app.get_subcommands({}))
         if (command->parsed()) hint = "see shardscope " + command->get_name() + " --help";
@@ -76,7 +82,12 @@ int complainOfUsage(const CLI::App& app, const std::string& message, int argc, c
         return complain({core::ErrorCode::Usage, "no command \"" + word + "\"", "",
                          meant.empty() ? hint : "did you mean \"" + meant + "\"?"});
     }
-    return complain({core::ErrorCode::Usage, message, "", hint});
+    // A missing operand is found before an unknown option, which is more likely what went wrong.
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError))
+        for (const std::string& word : app.remaining(true))
+            if (word.starts_with('-'))
+                return complain({core::ErrorCode::Usage, "no option \"" + word.substr(0, 60) + "\"", "", hint});
+    return complain({core::ErrorCode::Usage, error.what(), "", hint});
 }
 
 int run(int argc, char** argv) {
@@ -98,7 +109,7 @@ int run(int argc, char** argv) {
             CLI::Option* operand = sub->add_option(
                 std::string(command.operand.substr(optional ? 1 : 0, command.operand.size() - (optional ? 2 : 0))),
                 target, std::string(command.operandWhat));
-            operand->option_text(" ")->required(!optional);
+            operand->option_text(" ")->required(!optional)->check(checkNotEmpty, "");
         }
         for (const std::string_view names : command.options)
             for (const cli::Option& option : cli::optionTable())
@@ -107,8 +118,11 @@ int run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-        return complainOfUsage(app, error.what(), argc, argv);
+        if (error.get_exit_code() != 0) return complainOfUsage(app, error, argc, argv);
+        std::ostringstream text;  // of --help or --version
+        app.exit(error, text, text);
+        const auto printed = cli::print(text.str());
+        return printed ? 0 : complain(printed.error());
     }
     const auto done = chosen->run(arguments, cli::styleOfStandardOutput());
     return done ? 0 : complain(done.error());
@@ -125,11 +139,8 @@ int main(int argc, char** argv) {
         return complain({core::ErrorCode::Unsupported, "out of memory", "",
                          "try a smaller model, fewer micro-batches or fewer ranks"});
     } catch (const std::exception& error) {
-        complain({core::ErrorCode::Unsupported, std::string("a fault of this program: ") + error.what(), "",
-                  "please report it with the command and its files"});
+        return complain({core::ErrorCode::Internal, error.what(), "", ""});
     } catch (...) {
-        complain({core::ErrorCode::Unsupported, "a fault of this program", "",
-                  "please report it with the command and its files"});
+        return complain({core::ErrorCode::Internal, "an unknown exception", "", ""});
     }
-    return 1;
 }

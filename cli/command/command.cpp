@@ -79,6 +79,12 @@ core::Document listOf(const std::vector<std::string>& texts) {
     return list;
 }
 
+std::string complaintOf(const core::Error& error) {
+    if (error.code != core::ErrorCode::Internal) return "shardscope: " + core::describe(error) + "\n";
+    return "shardscope: a fault of this program: " + core::describe(error) +
+           "\n  please report it, with the command, the files that it names and what `shardscope doctor` prints\n";
+}
+
 int exitCodeOf(core::ErrorCode code) {
     switch (code) {
         case core::ErrorCode::Usage: return 2;

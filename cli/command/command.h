@@ -69,7 +69,9 @@ struct Command {
 /// Texts as a JSON list.
 [[nodiscard]] core::Document listOf(const std::vector<std::string>& texts);
 
-/// 0 ok, 2 usage, 3 input, 4 io, 5 unsupported, 130 interrupted (docs/cli.md).
+/// What standard error says about `error`, a line or more; a fault of this program is called one, and what to report.
+[[nodiscard]] std::string complaintOf(const core::Error& error);
+/// 1 a fault of this program, 2 usage, 3 input, 4 io, 5 unsupported, 130 interrupted (docs/cli.md).
 [[nodiscard]] int exitCodeOf(core::ErrorCode code);
 
 /// A script that teaches "bash", "zsh" or "fish" the command table. Errors: another shell.

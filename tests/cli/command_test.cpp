@@ -74,6 +74,16 @@ TEST(Commands, ExitCodesFollowTheDocumentedRule) {
     EXPECT_EQ(exitCodeOf(core::ErrorCode::Io), 4);
     EXPECT_EQ(exitCodeOf(core::ErrorCode::Unsupported), 5);
     EXPECT_EQ(exitCodeOf(core::ErrorCode::Cancelled), 130);
+    EXPECT_EQ(exitCodeOf(core::ErrorCode::Internal), 1);
+}
+
+TEST(Commands, AFaultOfTheProgramAsksForAReportAndWrongInputDoesNot) {
+    const std::string fault = complaintOf({core::ErrorCode::Internal, "an op has no group", "step graph", ""});
+    for (const char* words :
+         {"a fault of this program", "step graph: an op has no group", "please report it", "shardscope doctor"})
+        EXPECT_NE(fault.find(words), std::string::npos) << words << " in " << fault;
+    EXPECT_EQ(complaintOf({core::ErrorCode::Input, "found 0", "a.toml:1", "choose 1"}),
+              "shardscope: a.toml:1: found 0\n  choose 1\n");
 }
 
 TEST(Commands, TheReferencePageIsWhatTheTableSays) {

@@ -50,6 +50,15 @@ expect 2 "did you mean" compar examples/lecture.toml
 expect 2 "--help"
 expect 2 "--help" compare
 expect 2 "--help" compare examples/lecture.toml --no-such-option
+expect 2 "--no-such-option" compare --no-such-option
+expect 2 "--no-such-option" sweep vit_tiny --no-such-option
+for command in compare simulate graph run; do
+  expect 2 'found ""' "$command" vit_tiny --strategy ""
+done
+expect 2 'found ""' sweep vit_tiny --over model.layers=1,2 --strategy ""
+for command in models clusters run; do
+  expect 2 'found ""' "$command" ""
+done
 expect 2 "section.key=value" compare examples/lecture.toml --set nonsense
 expect 3 "did you mean" compare examples/lecture.toml --set parallelism.data_parallel_shard_degre=2
 expect 2 "no strategy" compare examples/lecture.toml --strategy naive,zero9
@@ -85,6 +94,12 @@ printf 'x' >"$work/short.safetensors"
 expect 3 "short.safetensors" compare "$work/short.safetensors"
 mkdir "$work/odd" && printf '{"model_type": "oddball"}' >"$work/odd/config.json"
 expect 5 "safetensors" compare "$work/odd"
+printf '{"hidden_size": 4096}' >"$work/config.json"
+expect 3 "model_type: missing" compare "$work/config.json"
+check "no way out is offered" grep -q "safetensors" "$work/err"
+printf '{"model_type": 5}' >"$work/config.json"
+expect 3 "model_type: found a" compare "$work/config.json"
+check "no way out is offered" grep -q "safetensors" "$work/err"
 mkdir "$work/empty"
 expect 3 "config.json" compare "$work/empty"
 head -c 100000 /dev/urandom >"$work/noise.toml"
@@ -140,8 +155,11 @@ expect 4 "no folder" compare examples/lecture.toml -o "$work/nowhere/a.svg"
 mkdir "$work/files/folder.svg"
 expect 4 "folder.svg" compare examples/lecture.toml -o "$work/files/folder.svg"
 if [ -e /dev/full ]; then
-  "$program" compare examples/lecture.toml >/dev/full 2>"$work/err"
-  check "a full standard output does not end with 4" test $? -eq 4
+  for words in "compare examples/lecture.toml" "--help" "--version" "compare --help"; do
+    # shellcheck disable=SC2086
+    "$program" $words >/dev/full 2>"$work/err"
+    check "a full standard output does not end with 4: $words" test $? -eq 4
+  done
 fi
 
 # Interruption.
@@ -185,6 +203,11 @@ reader=$!
 wait "$reader"
 check "nothing came through the pipe" grep -q traceEvents "$work/through"
 expect 2 "standard output" compare examples/lecture.toml -o /dev/stdout
+ln -s /dev/stdout "$work/files/link.svg"
+expect 2 "standard output shows the tables" compare examples/lecture.toml -o "$work/files/link.svg"
+"$program" compare examples/lecture.toml -o "$work/files/link.svg" 2>"$work/err" | cat >/dev/null
+check "a link to standard output, a pipe, is not refused" grep -q "standard output shows the tables" "$work/err"
+expect 2 "standard output shows the tables" sweep vit_tiny --over model.layers=1,2 -o "$work/files/link.svg"
 ln -s not-there-yet.svg "$work/files/dangling.svg"
 expect 0 "" compare examples/lecture.toml -o "$work/files/dangling.svg"
 check "a link was replaced" test -L "$work/files/dangling.svg"
