@@ -17,12 +17,14 @@ struct PolicyRow {
     UnitPolicy policy;
     const char* name;
     bool shards;
+    // Ops of one micro-batch, about; counted in built graphs.
+    std::int64_t opsOfLayer, opsOfUnit;
     std::unique_ptr<UnitRules> (*make)(ClassContext& context);
 };
 
 constexpr PolicyRow kPolicies[] = {
-    {UnitPolicy::None, "none", false, makeNoneRules},
-    {UnitPolicy::Fsdp, "fsdp", true, makeFsdpRules},
+    {UnitPolicy::None, "none", false, 3, 0, makeNoneRules},
+    {UnitPolicy::Fsdp, "fsdp", true, 2, 10, makeFsdpRules},
 };
 
 const PolicyRow& rowOf(UnitPolicy policy) {
@@ -78,24 +80,50 @@ Result<void> checkPlan(const Plan& plan) {
     return checkSchedule(plan);
 }
 
-// Every layer pass is two compute ops at least, and what the policy adds; a graph of this many takes gigabytes.
-constexpr std::int64_t kMostLayerPasses = std::int64_t{1} << 20;
+// Every stage looks through all modules for its own: a second or two.
+constexpr std::int64_t kMostModuleLooks = std::int64_t{1} << 25;
 
-// Every stage looks through all modules for its own.
-constexpr std::int64_t kMostModuleLooks = std::int64_t{1} << 32;
+// What passes both is simulated in about two seconds and takes less than 1 GB. The memory of every class of ranks is
+// followed over the ops of all.
+constexpr std::int64_t kMostOps = 400'000;
+constexpr std::int64_t kMostOpLooks = std::int64_t{1} << 25;
 
-Result<void> checkSize(const Model& model, const Plan& plan) {
-    const auto layers = static_cast<std::int64_t>(model.layers.size());
+Result<void> checkModules(const Model& model, const Plan& plan) {
     const auto modules = static_cast<std::int64_t>(model.modules.size());
-    if (modules > kMostModuleLooks / plan.mesh.pp)
-        return fail(ErrorCode::Unsupported,
-                    fmt::format("{} modules on {} stages, expected at most 2^32 together", modules, plan.mesh.pp),
-                    "[parallelism] pipeline_parallel_degree", "use fewer stages or fewer layers");
-    if (layers <= kMostLayerPasses / plan.microBatches) return {};
+    if (modules <= kMostModuleLooks / plan.mesh.pp) return {};
     return fail(ErrorCode::Unsupported,
-                fmt::format("{} layers x {} micro-batches, expected at most 2^20 together", layers, plan.microBatches),
-                "[training] global_batch_size, local_batch_size",
-                "use larger micro-batches, a smaller global batch or fewer layers");
+                fmt::format("{} layers with {} modules on {} stages, expected at most {} modules x stages",
+                            model.layers.size(), modules, plan.mesh.pp, kMostModuleLooks),
+                plan.policy == UnitPolicy::None ? "[cluster] nodes and gpus_per_node"
+                                                : "[parallelism] pipeline_parallel_degree",
+                "use fewer stages or fewer layers");
+}
+
+// Before anything of the graph is there: what cannot be simulated in time is not begun.
+Result<void> checkSize(const Model& model, const Plan& plan, std::size_t units) {
+    const PolicyRow& row = rowOf(plan.policy);
+    const auto layers = static_cast<std::int64_t>(model.layers.size());
+    const std::int64_t stages = plan.mesh.pp;
+    // A message down and one up between neighbours, each an op at both of its ends.
+    const std::int64_t ofMicroBatch =
+        layers * row.opsOfLayer + static_cast<std::int64_t>(units) * row.opsOfUnit + (stages - 1) * 4;
+    const std::int64_t most = std::min(kMostOps, kMostOpLooks / stages);
+    if (ofMicroBatch <= most / plan.microBatches) return {};
+    const char* hint = "lower training.global_batch_size, or raise training.local_batch_size";
+    if (plan.schedule == StageSchedule::Naive && plan.policy == UnitPolicy::None)
+        hint =
+            "lower training.global_batch_size, use fewer GPUs (cluster.nodes, cluster.gpus_per_node), or raise "
+            "training.naive_micro_batch";
+    else if (stages > 1)
+        hint =
+            "lower training.global_batch_size or parallelism.pipeline_parallel_degree, or raise "
+            "training.local_batch_size";
+    return fail(
+        ErrorCode::Unsupported,
+        fmt::format("the graph of {} layers on {} {} with {} {} has about {} ops, expected at most {}", layers, stages,
+                    stages == 1 ? "stage" : "stages", plan.microBatches,
+                    plan.microBatches == 1 ? "micro-batch" : "micro-batches", ofMicroBatch * plan.microBatches, most),
+        fmt::format("strategy {}", plan.name), hint);
 }
 
 Result<void> checkStreams(const Plan& plan, std::size_t units) {
@@ -113,8 +141,9 @@ Result<void> checkStreams(const Plan& plan, std::size_t units) {
 Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan) {
     SHARDSCOPE_TRY(checkPlan(plan));
     SHARDSCOPE_ASSIGN(const auto stages, stagesOf(model, plan));
-    SHARDSCOPE_TRY(checkSize(model, plan));
+    SHARDSCOPE_TRY(checkModules(model, plan));
     std::vector<std::vector<Unit>> units;
+    std::size_t unitCount = 0;
     for (const Stage& stage : stages) {
         if (plan.policy == UnitPolicy::None) {
             units.push_back({wholeStageUnit(model, stage)});
@@ -123,9 +152,11 @@ Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan) {
             SHARDSCOPE_TRY(checkStreams(plan, ofStage.size()));
             units.push_back(std::move(ofStage));
         }
+        unitCount += units.back().size();
     }
 
     if (plan.policy == UnitPolicy::Fsdp) SHARDSCOPE_TRY(checkUnitNames(plan, units));
+    SHARDSCOPE_TRY(checkSize(model, plan, unitCount));
 
     GraphBuilder builder(plan);
     const std::uint8_t compute = builder.addStream(StreamKind::Compute);

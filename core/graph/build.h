@@ -10,8 +10,8 @@ namespace shardscope::core {
 /// Builds, checks (acyclic; every group's members issue the same collectives in the same order; every allocation is
 /// released once; every op's operands exist) and freezes the graph of one step.
 /// Errors: more stages than layers, a wrap list that names unknown or overlapping modules, a tied parameter split
-/// between two units, a group size that does not divide the shard degree, a degree below one, more layer passes (layers
-/// x micro-batches) than a graph can hold.
+/// between two units, a group size that does not divide the shard degree, a degree below one, more ops (estimated
+/// before anything is built) than are simulated in about two seconds.
 [[nodiscard]] Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan);
 
 /// Units that `plan` makes of `model`, inner ones before outer ones, the root last (framework semantics 1.1).

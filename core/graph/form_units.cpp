@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include "core/base/nearest.h"
 #include "core/graph/build.h"
@@ -94,21 +96,23 @@ Result<std::vector<std::vector<ModuleId>>> wrappedModules(const Model& model, co
         }
         return wrapped;
     }
+    std::unordered_map<std::string_view, ModuleId> known;
+    known.reserve(model.modules.size());
+    for (std::size_t m = 1; m < model.modules.size(); ++m) known.insert_or_assign(model.modules[m].name, ModuleId(m));
     for (const auto& names : wrap.units) {
         if (names.empty()) return fail(ErrorCode::Input, "a unit without modules", kWhere);
         wrapped.emplace_back();
         for (const std::string& name : names) {
-            ModuleId found;
-            for (std::size_t m = 1; m < model.modules.size(); ++m)
-                if (model.modules[m].name == name) found = ModuleId(m);
-            if (!found.valid()) {
-                std::vector<std::string> known;
-                for (std::size_t m = 1; m < model.modules.size(); ++m) known.push_back(model.modules[m].name);
-                const std::string near = nearest(name, known);
+            const auto entry = known.find(name);
+            if (entry == known.end()) {
+                std::vector<std::string> all;
+                for (std::size_t m = 1; m < model.modules.size(); ++m) all.push_back(model.modules[m].name);
+                const std::string near = nearest(name, all);
                 return fail(ErrorCode::Input, fmt::format("no module '{}' in {}", name, model.name), kWhere,
                             near.empty() ? "full module names are expected; fsdp_wrap_root wraps the root"
                                          : fmt::format("the nearest name is '{}'", near));
             }
+            const ModuleId found = entry->second;
             if (model.modules[found.index()].type == "ModuleList")
                 return fail(ErrorCode::Input, fmt::format("'{}' is a ModuleList, which has no forward to wrap", name),
                             kWhere, "name its children");

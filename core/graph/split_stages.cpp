@@ -12,7 +12,7 @@ namespace {
 
 using Cuts = std::vector<std::size_t>;  // stages + 1 layer numbers
 
-constexpr double kMostBalancing = 1e10;  // steps of balance() below: some ten seconds
+constexpr double kMostBalancing = 2e9;  // steps of balance() below: about two seconds
 
 // Contiguous parts whose heaviest is as light as possible, each of at least one layer. Takes stages x layers^2 steps.
 Cuts balance(const std::vector<double>& weights, std::size_t stages) {

@@ -330,16 +330,47 @@ TEST(GraphOfPlans, whatCannotBeBuiltIsRefusedWithItsReason) {
 }
 
 TEST(GraphOfPlans, whatNoMachineHoldsIsRefusedBeforeItIsBuilt) {
+    const auto refusal = [](const Model& model, const Plan& plan) {
+        const auto graph = buildStepGraph(model, plan);
+        return graph ? Error{ErrorCode::Input, "built", "", ""} : graph.error();
+    };
     Plan plan = fsdp(2);
     plan.microBatches = 65535;
-    const auto graph = buildStepGraph(toy(100), plan);
-    ASSERT_FALSE(graph);
-    EXPECT_EQ(graph.error().code, ErrorCode::Unsupported);
+    const Error batches = refusal(toy(100), plan);
+    EXPECT_EQ(batches.code, ErrorCode::Unsupported);
+    EXPECT_NE(batches.message.find("65535 micro-batches has about"), std::string::npos) << batches.message;
+    EXPECT_NE(batches.message.find("at most 400000"), std::string::npos) << batches.message;
+    EXPECT_NE(batches.hint.find("training.global_batch_size"), std::string::npos) << batches.hint;
+    // A thousand stages: the bound is lower, because every class of ranks is followed on its own.
+    const Error stages = refusal(toy(1000), naive(1000, 8));
+    EXPECT_EQ(stages.code, ErrorCode::Unsupported);
+    EXPECT_NE(stages.message.find("at most 33554"), std::string::npos) << stages.message;
+    EXPECT_NE(stages.hint.find("training.naive_micro_batch"), std::string::npos) << stages.hint;
+    EXPECT_NE(refusal(toy(4000), naive(4000)).message.find("modules x stages"), std::string::npos);
     plan.mesh = {3000, 1, 1};
     plan.split = StageSplit::ByParameters;
-    const auto stages = splitStages(toy(3000), plan);
-    ASSERT_FALSE(stages);
-    EXPECT_EQ(stages.error().code, ErrorCode::Unsupported);
+    const auto split = splitStages(toy(3000), plan);
+    ASSERT_FALSE(split);
+    EXPECT_EQ(split.error().code, ErrorCode::Unsupported);
+}
+
+// The guard's estimate is taken before the graph is there; it has to be near what is built then.
+TEST(GraphOfPlans, graphsBelowTheBoundAreBuiltAndTheEstimateIsNearTheirOps) {
+    const auto estimate = [](const Model& model, Plan plan, std::int64_t fewer) {
+        plan.microBatches = 60'000;
+        const auto graph = buildStepGraph(model, plan);
+        if (graph) return 0.0;
+        const std::string& text = graph.error().message;
+        return std::stod(text.substr(text.find("about ") + 6)) / 60'000 * static_cast<double>(fewer);
+    };
+    for (const std::int64_t blocks : {8, 30}) {
+        Plan plan = fsdp(8);
+        plan.microBatches = 20;
+        const double sharded = static_cast<double>(built(toy(blocks), plan).ops.size());
+        EXPECT_NEAR(estimate(toy(blocks), plan, 20) / sharded, 1, 0.25) << blocks;
+        const double placed = static_cast<double>(built(toy(blocks), naive(8, 20)).ops.size());
+        EXPECT_NEAR(estimate(toy(blocks), naive(8), 20) / placed, 1, 0.25) << blocks;
+    }
 }
 
 TEST(GraphExport, dotAndDocumentNameEveryOp) {
