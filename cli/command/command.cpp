@@ -23,7 +23,7 @@ const std::vector<Option>& optionTable() {
         {"--language", "LANG", "Language of pictures.", "en ko"},
         {"--device", "NAME", "What executes: reference.", "reference"},
         {"--ranks", "N", "Ranks, whatever the scenario says. Left out: as many as the scenario says, or 4.", ""},
-        {"--steps", "N", "Steps.", ""},
+        {"--steps", "N", "Steps. What takes plain loops more than about a minute is refused.", ""},
     };
     return kOptions;
 }

@@ -87,6 +87,28 @@ Result<core::Resolved> setUp(const Arguments& arguments, Loaded& loaded) {
     return core::resolve(scenario, loaded.inputs, strategies);
 }
 
+// What the plain loops do at least on one core, and how long a run may take: nothing is printed until it ends.
+constexpr double kLoopFlopsPerSecond = 0.5e9;
+constexpr double kMostSeconds = 60;
+
+// The stages of one pipeline work one after another, so a step takes as long as one pipeline's samples do.
+Result<void> checkWork(const core::Model& model, const core::Plan& plan, std::int64_t steps,
+                       const std::string& source) {
+    const double step =
+        (static_cast<double>(core::forwardFlops(model).value) + static_cast<double>(core::backwardFlops(model).value)) *
+        static_cast<double>(plan.microBatches);
+    const double seconds = step * static_cast<double>(steps) / kLoopFlopsPerSecond;
+    if (seconds <= kMostSeconds) return {};
+    return fail(
+        ErrorCode::Unsupported,
+        fmt::format("{} {} of {:.2g} FLOPs a rank take about {:.0f} s at the {:g} GFLOP/s of plain loops, "
+                    "expected at most {:g} s",
+                    steps, steps == 1 ? "step" : "steps", step, seconds, kLoopFlopsPerSecond / 1e9, kMostSeconds),
+        source,
+        "use a smaller model (vit_tiny), a smaller training.local_batch_size or global_batch_size or fewer "
+        "--steps; or simulate it");
+}
+
 Document jsonOf(const runtime::TrainReport& report, const core::Case& one) {
     Document out = Document::table(), losses = Document::list(), steps = Document::list(), ranks = Document::list();
     out.set("schema", Document::of("shardscope.run"));
@@ -156,8 +178,8 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
         return fail(ErrorCode::Unsupported,
                     "the reference device has no kernels for language models, nor for models known by their shapes",
                     loaded.source, "run a vision transformer (shardscope models), or simulate this model");
+    SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(resolved.model, one.workload));
     if (one.plan.schedule == core::StageSchedule::Naive) {
-        SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(resolved.model, one.workload));
         const auto layers = static_cast<std::int64_t>(model.layers.size()) - 1;  // the loss goes with the last one
         if (one.plan.mesh.pp > layers)
             return fail(ErrorCode::Input,
@@ -166,13 +188,11 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
                         fmt::format("use at most {} stages, for example --ranks {}", layers,
                                     std::min<std::int64_t>(layers, kUsualRanks)));
     }
+    SHARDSCOPE_TRY(checkWork(model, one.plan, arguments.steps, loaded.source));
     runtime::TrainConfig config;
     config.model = resolved.model;
     config.plan = one.plan;
-    if (one.plan.split == core::StageSplit::ByTime) {
-        SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(resolved.model, one.workload));
-        config.plan = withLayerTimes(one.plan, model, resolved.cluster);
-    }
+    if (one.plan.split == core::StageSplit::ByTime) config.plan = withLayerTimes(one.plan, model, resolved.cluster);
     config.batch = one.workload.batch;
     config.attention = one.workload.attention;
     config.steps = arguments.steps;

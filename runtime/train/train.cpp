@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 
 #include "runtime/communicator/thread_communicator.h"
@@ -32,10 +33,7 @@ Result<Batch> samplesOf(const Training& training, std::int64_t step, std::int64_
     const TrainConfig& config = training.config;
     if (config.samples) return config.samples(step, first, count);
     const auto* vit = std::get_if<core::VitSpec>(&config.model);
-    if (vit == nullptr)
-        return core::fail(core::ErrorCode::Unsupported,
-                          "there are built-in images only, and this model takes no images", training.model.name,
-                          "train a vision transformer");
+    assert(vit != nullptr);  // checkSamples
     if (config.data == TrainingData::Formula) return formulaBatch(*vit, first, count);
     return shapesBatch(*vit, step * training.globalBatch + first, count);
 }
@@ -126,6 +124,25 @@ Result<void> checkConfig(const TrainConfig& config) {
     return {};
 }
 
+Result<void> checkSamples(const TrainConfig& config, const core::Model& model) {
+    if (config.samples || std::holds_alternative<core::VitSpec>(config.model)) return {};
+    return core::fail(core::ErrorCode::Unsupported, "the built-in samples are images, and this model takes no images",
+                      model.name, "train a vision transformer (shardscope models), or simulate this model");
+}
+
+// A rank keeps its parameters in the memory of their units.
+Result<void> checkUnits(const core::Model& model, const core::StepGraph& graph) {
+    std::vector<bool> kept(model.parameters.size(), false);
+    for (const core::Unit& unit : graph.units)
+        for (const core::ParameterId p : unit.parameters) kept[p.index()] = true;
+    const auto left = std::find(kept.begin(), kept.end(), false);
+    if (left == kept.end()) return {};
+    return core::fail(core::ErrorCode::Unsupported,
+                      fmt::format("no unit holds '{}'; the reference execution keeps every parameter in a unit",
+                                  model.parameters[static_cast<std::size_t>(left - kept.begin())].name),
+                      "[parallelism] fsdp_wrap_root", "wrap the root too: fsdp_wrap_root = true");
+}
+
 void reportSteps(const Training& training, TrainReport& report) {
     for (std::size_t step = 0; step < static_cast<std::size_t>(training.config.steps); ++step) {
         double sum = 0;
@@ -151,11 +168,13 @@ Result<TrainReport> trainSteps(const TrainConfig& config) {
     workload.dtype = config.plan.precision.compute();
     workload.attention = config.attention;
     SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(config.model, workload));
+    SHARDSCOPE_TRY(checkSamples(config, model));
     core::StepGraph built;
     if (config.graph == nullptr) {
         SHARDSCOPE_ASSIGN(built, core::buildStepGraph(model, config.plan));
     }
     const core::StepGraph& graph = config.graph == nullptr ? built : *config.graph;
+    SHARDSCOPE_TRY(checkUnits(model, graph));
     const core::Mesh& mesh = graph.plan.mesh;
     const ParameterValues initial = config.parameters ? *config.parameters : initialParameters(model, config.seed);
     if (initial.size() != model.parameters.size())

@@ -56,6 +56,34 @@ TEST(Commands, GraphPrintsTheGraphThatSimulateRuns) {
     EXPECT_GE(hashes.size(), 2u) << "a split by time differs from one by layers here";
 }
 
+// What would run for minutes in silence, or fails in every rank, is refused before a rank starts.
+TEST(Commands, RunRefusesWhatItCannotTrainBeforeItStarts) {
+    const auto refusal = [](const std::string& input, std::vector<std::string> set, std::int64_t steps = 5) {
+        Arguments arguments;
+        arguments.input = input;
+        arguments.set = std::move(set);
+        arguments.steps = steps;
+        testing::internal::CaptureStdout();
+        const auto ran = runTraining(arguments, {});
+        testing::internal::GetCapturedStdout();
+        return ran ? core::Error{core::ErrorCode::Input, "ran", "", ""} : ran.error();
+    };
+    const std::pair<core::Error, const char*> cases[] = {
+        {refusal(SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml", {}), "expected at most 60 s"},
+        {refusal("vit_tiny", {"training.local_batch_size=1000000"}), "expected at most 60 s"},
+        {refusal("vit_tiny", {}, 100'000'000), "100000000 steps of "},
+        {refusal("vit_tiny", {"parallelism.fsdp_wrap_root=false"}), "keeps every parameter in a unit"},
+        {refusal(SHARDSCOPE_SOURCE_DIR "/examples/models/toy_mlp.toml", {}), "this model takes no images"},
+    };
+    for (const auto& [error, words] : cases) {
+        EXPECT_EQ(error.code, core::ErrorCode::Unsupported) << core::describe(error);
+        EXPECT_NE(error.message.find(words), std::string::npos) << core::describe(error);
+        EXPECT_EQ(error.where.find("rank "), std::string::npos) << core::describe(error);
+        EXPECT_FALSE(error.hint.empty()) << core::describe(error);
+    }
+    EXPECT_EQ(refusal("vit_tiny", {}, 1).message, "ran");
+}
+
 TEST(Commands, CompletionKnowsEveryCommandAndOption) {
     for (const char* shell : {"bash", "zsh", "fish"}) {
         const auto script = completionScript(shell);
