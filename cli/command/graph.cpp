@@ -58,8 +58,11 @@ Result<void> runGraph(const Arguments& arguments, const TextStyle&) {
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(loaded.scenario, loaded.inputs, strategies));
     const core::Case& one = resolved.cases.front();
     SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(resolved.model, one.workload));
-    SHARDSCOPE_ASSIGN(const StepGraph graph,
-                      core::buildStepGraph(model, withLayerTimes(one.plan, model, resolved.cluster)));
+    SHARDSCOPE_ASSIGN(
+        const StepGraph graph,
+        core::buildStepGraph(model, withLayerTimes(one.plan, model, resolved.cluster)).map_error([&](core::Error e) {
+            return loaded.scenario.located(std::move(e));
+        }));
     if (arguments.dot) {
         std::string comments;
         for (const std::string& caveat : model.caveats) comments += "// rests on: " + core::printable(caveat) + "\n";

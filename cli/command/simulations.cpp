@@ -46,6 +46,10 @@ Result<Loaded> loadWith(const Arguments& arguments) {
     return load(arguments.input, overrides);
 }
 
+auto locatedIn(const core::Scenario& scenario) {
+    return [&scenario](core::Error error) { return scenario.located(std::move(error)); };
+}
+
 std::string picture(const Report& report, const TextStyle& style) {
     std::vector<SingleRanks> single;
     for (const PlanReport& plan : report.plans) single.push_back(rankByRank(plan.timeline));
@@ -79,7 +83,7 @@ Result<void> runCompare(const Arguments& arguments, const TextStyle& style) {
     SHARDSCOPE_ASSIGN(const std::vector<std::string> strategies, strategiesOf(arguments.strategies, {"naive", "fsdp"}));
     SHARDSCOPE_ASSIGN(const Loaded loaded, loadWith(arguments));
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(loaded.scenario, loaded.inputs, strategies));
-    SHARDSCOPE_ASSIGN(const Report report, evaluate(resolved, loaded.source));
+    SHARDSCOPE_ASSIGN(const Report report, evaluate(resolved, loaded.source).map_error(locatedIn(loaded.scenario)));
     return show(report, arguments, style);
 }
 
@@ -91,7 +95,7 @@ Result<void> runSimulate(const Arguments& arguments, const TextStyle& style) {
     if (strategies.size() != 1)
         return fail(ErrorCode::Usage, "one strategy at a time", "--strategy", "`shardscope compare` takes several");
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(loaded.scenario, loaded.inputs, strategies));
-    SHARDSCOPE_ASSIGN(const Report report, evaluate(resolved, loaded.source));
+    SHARDSCOPE_ASSIGN(const Report report, evaluate(resolved, loaded.source).map_error(locatedIn(loaded.scenario)));
     return show(report, arguments, style);
 }
 

@@ -201,7 +201,9 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
             "{}: {} on {} {}, {} samples a step\n", arguments.input.empty() ? "vit_tiny" : loaded.source, one.plan.name,
             one.plan.mesh.size(), one.plan.mesh.size() == 1 ? "rank" : "ranks", resolved.globalBatch)));
     }
-    SHARDSCOPE_ASSIGN(const runtime::TrainReport report, runtime::trainSteps(config));
+    SHARDSCOPE_ASSIGN(const runtime::TrainReport report, runtime::trainSteps(config).map_error([&](core::Error e) {
+        return loaded.scenario.located(std::move(e));
+    }));
     if (arguments.json) return print(core::writeJson(jsonOf(report, one)) + "\n");
     std::string losses;
     for (std::size_t step = 0; step < report.losses.size(); ++step)

@@ -40,14 +40,16 @@ std::vector<std::string> splitValues(std::string_view text) {
 Result<Report> evaluatePoint(const Loaded& loaded, const std::string& assignment,
                              std::span<const std::string> strategies) {
     core::Scenario scenario = loaded.scenario;
-    SHARDSCOPE_TRY(core::applyOverride(scenario, assignment));
+    SHARDSCOPE_TRY(core::applyOverride(scenario, assignment, "--over"));
     core::ScenarioInputs inputs = loaded.inputs;
     if (scenario.model.name != loaded.scenario.model.name || scenario.model.path != loaded.scenario.model.path ||
         scenario.cluster.path != loaded.scenario.cluster.path) {
         SHARDSCOPE_ASSIGN(inputs, loadInputs(scenario, loaded.folder));
     }
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(scenario, inputs, strategies));
-    return evaluate(resolved, loaded.source, {});
+    return evaluate(resolved, loaded.source, {}).map_error([&](core::Error e) {
+        return scenario.located(std::move(e));
+    });
 }
 
 }  // namespace
@@ -65,12 +67,13 @@ Result<Sweep> sweep(const Loaded& loaded, const std::string& over, std::span<con
                     "--over", "sweep in several parts");
     // A key that does not exist, or that takes none of the values, is a mistake of the command line and no result.
     core::Scenario probe = loaded.scenario;
-    if (const auto first = core::applyOverride(probe, out.key + "=" + values.front()); !first && values.size() == 1)
+    if (const auto first = core::applyOverride(probe, out.key + "=" + values.front(), "--over");
+        !first && values.size() == 1)
         return tl::unexpected(first.error());
     for (const std::string& value : values) {
         probe = loaded.scenario;
         const std::string assignment = out.key + "=" + value;
-        const auto applied = core::applyOverride(probe, assignment);
+        const auto applied = core::applyOverride(probe, assignment, "--over");
         if (!applied && applied.error().message == "no such key") return tl::unexpected(applied.error());
         // A sweep over strategies says itself which one each row is.
         const auto asked = out.key == "parallelism.strategy" ? std::span<const std::string>() : strategies;

@@ -15,6 +15,7 @@ namespace shardscope::core {
 namespace {
 
 constexpr const char* kWhere = "[parallelism] fsdp_wrap";
+constexpr const char* kUnitReshard = "[parallelism] fsdp_unit_reshard_after_forward";
 
 // Which layers run a module's subtree forward, as a half-open range; empty for a module that no layer runs.
 struct LayerRange {
@@ -122,7 +123,8 @@ Result<std::vector<std::vector<ModuleId>>> wrappedModules(const Model& model, co
     return wrapped;
 }
 
-Result<Reshard> resolve(const Reshard& asked, bool whenUnset, std::int64_t ranks, const std::string& unit) {
+Result<Reshard> resolve(const Reshard& asked, bool whenUnset, std::int64_t ranks, const std::string& unit,
+                        const std::string& where) {
     Reshard reshard = asked;
     if (reshard.kind == Reshard::Kind::Unset) reshard.kind = whenUnset ? Reshard::Kind::True : Reshard::Kind::False;
     if (reshard.kind != Reshard::Kind::Group) return Reshard{reshard.kind, 0};
@@ -130,7 +132,7 @@ Result<Reshard> resolve(const Reshard& asked, bool whenUnset, std::int64_t ranks
         return fail(ErrorCode::Input,
                     fmt::format("unit '{}' reshards to groups of {}, which does not divide the {} shard ranks", unit,
                                 reshard.group, ranks),
-                    "[parallelism] fsdp_reshard_after_forward", "use a divisor of data_parallel_shard_degree");
+                    where, "use a divisor of data_parallel_shard_degree");
     // Groups of one keep everything, one group of all ranks keeps its own shard only (framework semantics 1.9).
     if (reshard.group == 1) return Reshard{Reshard::Kind::False, 0};
     if (reshard.group == ranks) return Reshard{Reshard::Kind::True, 0};
@@ -305,9 +307,14 @@ Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, c
     for (std::size_t u = 0; u < units.size(); ++u) {
         Unit& unit = units[u];
         Reshard asked = unit.isRoot ? knobs.rootReshardAfterForward : knobs.reshardAfterForward;
+        std::string where =
+            unit.isRoot ? "[parallelism] fsdp_root_reshard_after_forward" : "[parallelism] fsdp_reshard_after_forward";
         if (knobs.keepLastUnit && u == lastToRun && stage.last()) asked = {Reshard::Kind::False, 0};
         for (const auto& [name, reshard] : knobs.reshardOf)
-            if (name == unit.name || (unit.isRoot && name == "root")) asked = reshard;
+            if (name == unit.name || (unit.isRoot && name == "root")) {
+                asked = reshard;
+                where = kUnitReshard;
+            }
         // Without a root call every outermost unit is a root itself, and an unset root is not resharded (1.2).
         bool isOwnRoot = unit.isRoot;
         if (!knobs.wrap.root) {
@@ -316,14 +323,14 @@ Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, c
                  m = model.modules[m.index()].parent)
                 if (isWrapped[m.index()]) isOwnRoot = false;
         }
-        SHARDSCOPE_ASSIGN(unit.reshard, resolve(asked, !isOwnRoot, ranks, unit.name));
+        SHARDSCOPE_ASSIGN(unit.reshard, resolve(asked, !isOwnRoot, ranks, unit.name, where));
         if (unit.reshard.kind == Reshard::Kind::Group)
             for (ParameterId p : unit.parameters)
                 if (paddedElements(model.parameters[p.index()].shape, ranks) % unit.reshard.group != 0)
                     return fail(ErrorCode::Unsupported,
                                 fmt::format("the padded elements of '{}' are not divisible by {}",
                                             model.parameters[p.index()].name, unit.reshard.group),
-                                "[parallelism] fsdp_reshard_after_forward");
+                                where);
     }
     return units;
 }
@@ -336,8 +343,7 @@ Result<void> checkUnitNames(const Plan& plan, const std::vector<std::vector<Unit
     for (const auto& [name, reshard] : plan.fsdp.reshardOf) {
         if (std::find(names.begin(), names.end(), name) != names.end()) continue;
         const std::string near = nearest(name, names);
-        return fail(ErrorCode::Input, fmt::format("no unit '{}'", name),
-                    "[parallelism] fsdp_unit_reshard_after_forward",
+        return fail(ErrorCode::Input, fmt::format("no unit '{}'", name), kUnitReshard,
                     near.empty() ? "" : fmt::format("the nearest name is '{}'", near));
     }
     return {};

@@ -62,9 +62,9 @@ Error tooManyStages(const Plan& plan, std::size_t layers, const std::string& mod
     return {
         ErrorCode::Input,
         fmt::format("naive placement on {0} GPUs makes {0} stages for the {1} layers of {2}", stages, layers, model),
-        "[cluster] nodes and gpus_per_node",
-        fmt::format("use at most {} GPUs, for example --set cluster.nodes=1 --set cluster.gpus_per_node={}, or a "
-                    "deeper model",
+        "strategy " + plan.name,
+        fmt::format("use at most {} GPUs, for example --set cluster.nodes=1 --set cluster.gpus_per_node={} --set "
+                    "parallelism.data_parallel_shard_degree=-1, or a deeper model",
                     layers, example)};
 }
 

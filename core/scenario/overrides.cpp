@@ -63,6 +63,10 @@ Result<ModelSpec> withOverrides(const ModelSpec& spec, const Scenario& scenario)
                             "choose sizes that divide, or give model.head_dim");
             decoder->headDim = decoder->hidden / decoder->heads;
         }
+        if (decoder->kvHeads > 0 && decoder->heads % decoder->kvHeads != 0)
+            return fail(
+                ErrorCode::Input, fmt::format("{} kv_heads do not divide {} heads", decoder->kvHeads, decoder->heads),
+                scenario.placeOf(m.kvHeads != 0 ? "model.kv_heads" : "model.heads"), "choose sizes that divide");
     }
     return changed;
 }

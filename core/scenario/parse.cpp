@@ -68,6 +68,16 @@ bool Scenario::given(std::string_view path) const {
     return std::any_of(origins.begin(), origins.end(), [&](const auto& origin) { return origin.first == path; });
 }
 
+Error Scenario::located(Error error) const {
+    for (const auto& [path, where] : origins) {
+        const std::string key = bracketed(path);
+        if (error.where != key && !error.where.starts_with(key + " ")) continue;
+        error.where = where + " " + error.where;
+        break;
+    }
+    return error;
+}
+
 Result<Scenario> parseScenario(const Document& document, const std::string& name) {
     if (document.kind != Document::Kind::Table)
         return fail(ErrorCode::Input, fmt::format("found {}, expected a table", describeKind(document.kind)), name);
@@ -107,14 +117,14 @@ Result<Scenario> parseScenario(const Document& document, const std::string& name
     return scenario;
 }
 
-Result<void> applyOverride(Scenario& scenario, const std::string& assignment) {
-    const std::string option = "--set " + assignment.substr(0, 200);
+Result<void> applyOverride(Scenario& scenario, const std::string& assignment, const std::string& option) {
+    const std::string place = option + " " + assignment.substr(0, 200);
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0)
-        return fail(ErrorCode::Usage, "expected section.key=value", option,
-                    "for example --set parallelism.data_parallel_shard_degree=8");
-    if (!parseToml("value = " + writeTomlValue(Document::of(assignment)), option))
-        return fail(ErrorCode::Usage, "this is no UTF-8 text", "--set");
+        return fail(ErrorCode::Usage, "expected section.key=value", place,
+                    "for example " + option + " parallelism.data_parallel_shard_degree=8");
+    if (!parseToml("value = " + writeTomlValue(Document::of(assignment)), place))
+        return fail(ErrorCode::Usage, "this is no UTF-8 text", option);
     const auto trimmed = [](std::string_view text) {
         const std::size_t first = text.find_first_not_of(" \t");
         if (first == std::string_view::npos) return std::string();
@@ -129,17 +139,17 @@ Result<void> applyOverride(Scenario& scenario, const std::string& assignment) {
     constexpr std::size_t kDeepest = 4;  // tables that a user writes are less deep: cluster.gpu.memory_gib.value
     while (key == nullptr) {
         const std::size_t dot = head.rfind('.');
-        if (dot == std::string::npos || below.size() == kDeepest) return unknownKey(path, option);
+        if (dot == std::string::npos || below.size() == kDeepest) return unknownKey(path, place);
         below.insert(below.begin(), head.substr(dot + 1));
         head.resize(dot);
         key = findKey(head);
         if (key != nullptr && !std::holds_alternative<Document& (*)(Scenario&)>(key->binding))
-            return unknownKey(path, option);
+            return unknownKey(path, place);
     }
 
     Document value = Document::of(text);
     const bool wantsText = below.empty() && std::holds_alternative<std::string& (*)(Scenario&)>(key->binding);
-    const auto parsed = parseToml("value = " + text, option);
+    const auto parsed = parseToml("value = " + text, place);
     const Document* typed = parsed && parsed->members.size() == 1 ? parsed->find("value") : nullptr;
     if (typed != nullptr && (!wantsText || typed->kind == Document::Kind::Text)) value = *typed;
     if (!below.empty()) {
@@ -159,8 +169,8 @@ Result<void> applyOverride(Scenario& scenario, const std::string& assignment) {
         inner->set(below.back(), std::move(value));
         value = std::move(table);
     }
-    SHARDSCOPE_TRY(setValue(scenario, *key, value, option));
-    remember(scenario, key->path, "--set");
+    SHARDSCOPE_TRY(setValue(scenario, *key, value, place));
+    remember(scenario, key->path, option);
     return {};
 }
 

@@ -42,6 +42,41 @@ std::int64_t stagesOfFsdp(const Scenario& scenario, std::span<const std::string>
     return asked("fsdp") && !asked("naive") ? std::max<std::int64_t>(scenario.parallelism.pipelineDegree, 1) : 1;
 }
 
+/// The file, or the option, in which a key was given; empty: it was not.
+std::string fileOf(const Scenario& scenario, std::string_view key) {
+    for (const auto& [path, where] : scenario.origins)
+        if (path == key) return where.substr(0, where.rfind(':'));
+    return "";
+}
+
+/// An error of parseCluster, which takes all its tables for those of the file `name`, where its own table was given.
+Error atItsKey(Error error, const Scenario& scenario, const std::string& name, const std::string& clusterFile) {
+    const std::size_t bracket = error.where.find("[cluster");
+    if (!error.where.starts_with(name) || bracket == std::string::npos) return error;
+    const std::string place = error.where.substr(bracket);
+    std::string key;
+    for (const std::string_view word : {"node", "gpu", "nodes", "gpus_per_node"})
+        if (place == fmt::format("[cluster] {}", word) || place.starts_with(fmt::format("[cluster.{}]", word)))
+            key = fmt::format("cluster.{}", word);
+    if (key.empty()) return error;
+    if (!scenario.given(key))
+        error.where = clusterFile == name ? error.where : clusterFile + (clusterFile.empty() ? "" : " ") + place;
+    else if (place.starts_with("[cluster] "))
+        error.where = scenario.placeOf(key);
+    else if (const std::string file = fileOf(scenario, key); file != name || file.starts_with("--"))
+        error.where = file + " " + place;
+    return error;
+}
+
+/// The places of the keys that change the model's sizes; empty: none does.
+std::string placesOfSizes(const Scenario& scenario) {
+    std::string places;
+    for (const auto& [path, where] : scenario.origins)
+        if (path.starts_with("model.") && path != "model.name" && path != "model.path" && path != "model.attention")
+            places += (places.empty() ? "" : ", ") + scenario.placeOf(path);
+    return places;
+}
+
 /// The hardware with as many GPUs as the cluster's keys say, or else as the degrees need.
 Result<Cluster> sizeCluster(const Scenario& scenario, const ScenarioInputs& inputs, std::int64_t stages) {
     Document table = inputs.clusterFile.value_or(Document::table());
@@ -57,8 +92,7 @@ Result<Cluster> sizeCluster(const Scenario& scenario, const ScenarioInputs& inpu
     if (table.find("gpu") == nullptr && table.find("node") == nullptr) table.set("gpu", Document::of("h100-sxm"));
     std::string name = inputs.clusterFileName;
     for (const std::string_view key : {"cluster.node", "cluster.gpu"})
-        for (const auto& [path, where] : scenario.origins)
-            if (path == key) name = where.substr(0, where.rfind(':'));
+        if (const std::string file = fileOf(scenario, key); !file.empty()) name = file;
 
     const auto sizeOfFile = [&](std::string_view key, std::int64_t own) {
         const Document* given = table.find(key);
@@ -68,7 +102,9 @@ Result<Cluster> sizeCluster(const Scenario& scenario, const ScenarioInputs& inpu
     std::int64_t perNode = sizeOfFile("gpus_per_node", c.gpusPerNode);
     if (c.nodes > 0) table.set("nodes", Document::of(c.nodes));
     if (c.gpusPerNode > 0) table.set("gpus_per_node", Document::of(c.gpusPerNode));
-    SHARDSCOPE_ASSIGN(Cluster cluster, parseCluster(table, name));
+    SHARDSCOPE_ASSIGN(Cluster cluster, parseCluster(table, name).map_error([&](Error e) {
+        return atItsKey(std::move(e), scenario, name, inputs.clusterFileName);
+    }));
     if (nodes > 0 && perNode > 0) return cluster;
 
     const auto& p = scenario.parallelism;
@@ -92,7 +128,11 @@ Result<Cluster> sizeCluster(const Scenario& scenario, const ScenarioInputs& inpu
     }
     table.set("nodes", Document::of(nodes));
     table.set("gpus_per_node", Document::of(perNode));
-    return parseCluster(table, name);
+    return parseCluster(table, name).map_error([&](Error e) {
+        // The sizes are correct as they were given; what they became follows from the degree.
+        e.where = scenario.placeOf(key);
+        return e;
+    });
 }
 
 Result<Ranks> countRanks(const Scenario& scenario, const Cluster& cluster, std::int64_t stages) {
@@ -282,6 +322,12 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
                                            : StageSplit::ByLayers;
     SHARDSCOPE_ASSIGN(const Workload workload, workloadOf(scenario, resolved.model, common.precision));
 
+    if (const std::string sizes = placesOfSizes(scenario); !sizes.empty())
+        if (auto model = buildModel(resolved.model, workload); !model) {
+            model.error().where = sizes;
+            return tl::unexpected(std::move(model).error());
+        }
+
     for (const std::string& word : words) {
         Case one{common, workload};
         one.plan.name = word;
@@ -302,10 +348,14 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
             one.plan.policy = UnitPolicy::None;
             one.plan.mesh = {naive ? ranks.world : 1, 1, 1};
             if (naive && p.pipelineDegree > 0 && p.pipelineDegree != ranks.world)
-                return refuse(scenario, "parallelism.pipeline_parallel_degree",
-                              fmt::format("{} stages on {} GPUs; naive placement has one stage on each",
-                                          p.pipelineDegree, ranks.world),
-                              "leave it out, or change cluster.nodes and cluster.gpus_per_node");
+                return refuse(
+                    scenario, "parallelism.pipeline_parallel_degree",
+                    fmt::format("{} stages on {} GPUs; naive placement has one stage on each", p.pipelineDegree,
+                                ranks.world),
+                    fmt::format("leave it out, or set it to {}{}", ranks.world,
+                                words.size() > 1 ? "; FSDP inside of stages is no part of a comparison with naive "
+                                                   "placement, `shardscope simulate --strategy fsdp` takes it"
+                                                 : ", or change cluster.nodes and cluster.gpus_per_node"));
             const bool own = naive && t.naiveMicroBatch > 0;
             if (own) one.workload.batch = t.naiveMicroBatch;
             SHARDSCOPE_ASSIGN(one.plan.microBatches,

@@ -70,12 +70,14 @@ struct Scenario {
         friend bool operator==(const PrecisionSection&, const PrecisionSection&) = default;
     } precision;
 
-    /// Where each given key was given: its path ("training.seq_len") and "vit.toml:12" or "--set".
+    /// Where each given key was given: its path ("training.seq_len") and "vit.toml:12", "--set" or "--over".
     std::vector<std::pair<std::string, std::string>> origins;
 
     /// "vit.toml:12 [training] seq_len", or only "[training] seq_len" where the key has its default.
     [[nodiscard]] std::string placeOf(std::string_view path) const;
     [[nodiscard]] bool given(std::string_view path) const;
+    /// `error` with the place where the key that it names ("[parallelism] fsdp_wrap") was given; others as they are.
+    [[nodiscard]] Error located(Error error) const;
 
     /// Equal values; where they were given does not count.
     friend bool operator==(const Scenario& a, const Scenario& b) {
@@ -89,8 +91,10 @@ struct Scenario {
 [[nodiscard]] Result<Scenario> parseScenario(const Document& document, const std::string& name);
 
 /// Applies "section.key=value", the value as TOML or as a bare word (`--set`). Parts below cluster.gpu and cluster.node
-/// may be set too ("cluster.gpu.memory_gib=24"). Errors: those of parseScenario, and a missing '='.
-[[nodiscard]] Result<void> applyOverride(Scenario& scenario, const std::string& assignment);
+/// may be set too ("cluster.gpu.memory_gib=24"). `option` is what messages call it. Errors: those of parseScenario, and
+/// a missing '='.
+[[nodiscard]] Result<void> applyOverride(Scenario& scenario, const std::string& assignment,
+                                         const std::string& option = "--set");
 
 /// TOML text with every value that differs from its default; parseScenario reads it back equal.
 [[nodiscard]] std::string writeScenario(const Scenario& scenario);

@@ -12,6 +12,7 @@ namespace shardscope::core {
 namespace {
 
 constexpr std::size_t kLongestText = 4096;
+constexpr std::int64_t kMostInGroup = std::int64_t{1} << 24;
 
 std::string shown(const Document& value) {
     switch (value.kind) {
@@ -34,10 +35,10 @@ Result<ReshardSetting> readReshard(const Key& key, const Document& value, const 
         case Document::Kind::Boolean:
             return ReshardSetting{{value.boolean ? Reshard::Kind::True : Reshard::Kind::False, 0}, ""};
         case Document::Kind::Integer:
-            if (value.integer < 1 || value.integer > (std::int64_t{1} << 24))
+            if (value.integer < 1 || value.integer > kMostInGroup)
                 return fail(ErrorCode::Input,
-                            fmt::format("found {}, expected a group size of at least 1", value.integer), where,
-                            "choose a divisor of the shard degree, or true, false, \"default\"");
+                            fmt::format("found {}, expected a group size from 1 to {}", value.integer, kMostInGroup),
+                            where, "choose a divisor of the shard degree, or true, false, \"default\"");
             return ReshardSetting{{Reshard::Kind::Group, value.integer}, ""};
         case Document::Kind::Text:
             if (value.text == "default" || value.text == "always")

@@ -26,6 +26,60 @@ Error errorOf(const std::string& toml, std::vector<std::string> strategies = {},
     return result ? Error{ErrorCode::Input, "no error", "", ""} : result.error();
 }
 
+std::string whereOf(const std::string& toml, ModelSpec model = VitSpec{}) {
+    return errorOf(toml, {"fsdp"}, std::move(model)).where;
+}
+
+TEST(Resolve, SizesThatDoNotFitAreRefusedAtTheirKeys) {
+    EXPECT_EQ(whereOf("[model]\nheads = 7"), "s.toml:2 [model] heads");
+    EXPECT_EQ(whereOf("[model]\npatch_size = 5"), "s.toml:2 [model] patch_size");
+    EXPECT_EQ(whereOf("[model]\nhidden = 67108864\nheads = 5"), "s.toml:2 [model] hidden, s.toml:3 [model] heads");
+    const Error grouped = errorOf("[model]\nkv_heads = 5", {"fsdp"}, *namedDecoder("llama-3.2-1b"));
+    EXPECT_EQ(describe(grouped),
+              "s.toml:2 [model] kv_heads: 5 kv_heads do not divide 32 heads\n  choose sizes that divide");
+}
+
+TEST(Resolve, HardwareIsRefusedWhereItsOwnTableWasGiven) {
+    auto scenario = parseScenario(
+        *parseToml("[cluster]\ngpu = { preset = \"a100-sxm-80gb\", memory_gb = -1 }", "s.toml"), "s.toml");
+    ASSERT_TRUE(scenario);
+    const auto where = [&] {
+        const auto result = resolve(*scenario, {VitSpec{}, std::nullopt, ""});
+        return result ? std::string("no error") : result.error().where;
+    };
+    EXPECT_EQ(where(), "s.toml:2 [cluster.gpu] memory_gb");
+    scenario = parseScenario(*parseToml("[cluster]\ngpu = \"a100-sxm-80gb\"\nnodes = 1", "s.toml"), "s.toml");
+    ASSERT_TRUE(applyOverride(*scenario, "cluster.node={preset = \"dgx-a100\", link_gbs = 1000000}"));
+    EXPECT_EQ(where(), "--set [cluster.node] link_gbs");
+    ASSERT_TRUE(applyOverride(*scenario, "cluster.node=dgx-a100"));
+    ASSERT_TRUE(applyOverride(*scenario, "cluster.gpus_per_node=9", "--over"));
+    EXPECT_EQ(where(), "--over [cluster] gpus_per_node");
+    ASSERT_TRUE(applyOverride(*scenario, "cluster.gpus_per_node=0"));
+    ASSERT_TRUE(applyOverride(*scenario, "parallelism.data_parallel_shard_degree=16"));
+    EXPECT_EQ(where(), "--set [parallelism] data_parallel_shard_degree");
+}
+
+TEST(Resolve, GroupsThatCannotBeAreRefusedAtTheKeyThatAsksForThem) {
+    const std::pair<std::string, std::string> cases[] = {
+        {"fsdp_reshard_after_forward = 3", "s.toml:3 [parallelism] fsdp_reshard_after_forward"},
+        {"fsdp_root_reshard_after_forward = 3", "s.toml:3 [parallelism] fsdp_root_reshard_after_forward"},
+        {"fsdp_unit_reshard_after_forward = { \"encoder.layers.encoder_layer_3\" = 3 }",
+         "s.toml:3 [parallelism] fsdp_unit_reshard_after_forward"},
+    };
+    for (const auto& [line, where] : cases) {
+        const std::string toml = "[parallelism]\ndata_parallel_shard_degree = 4\n" + line;
+        const auto scenario = parseScenario(*parseToml(toml, "s.toml"), "s.toml");
+        const auto result = resolved(toml, {"fsdp"});
+        ASSERT_TRUE(result) << describe(result.error());
+        const Case& one = result->cases.front();
+        const auto graph = buildStepGraph(*buildModel(result->model, one.workload), one.plan);
+        ASSERT_FALSE(graph) << line;
+        EXPECT_EQ(scenario->located(graph.error()).where, where);
+    }
+    EXPECT_NE(errorOf("[parallelism]\nfsdp_reshard_after_forward = 67108864").message.find("from 1 to 16777216"),
+              std::string::npos);
+}
+
 TEST(Resolve, NaiveRunsFsdpsGlobalBatchAsItsMicroBatches) {
     const auto result =
         resolved("[cluster]\ngpu = \"t4\"\nnodes = 1\ngpus_per_node = 4\n[training]\nlocal_batch_size = 8\n",

@@ -123,6 +123,25 @@ expect 3 "vocab" simulate vit_tiny --set model.vocab=5
 expect 5 "replicate" simulate vit_tiny --set parallelism.data_parallel_replicate_degree=2
 expect 5 "no device" run --device abacus
 
+# Errors name the key that the user gave, and where.
+printf '[model]\nname = "vit_tiny"\n[cluster]\ngpu = "t4"\n[parallelism]\ndata_parallel_shard_degree = 2\nfsdp_wrap = ["nope"]\n' >"$work/wrap.toml"
+for command in compare simulate graph run; do
+  expect 3 "wrap.toml:7 \[parallelism\] fsdp_wrap: no module 'nope'" "$command" "$work/wrap.toml" --strategy fsdp
+done
+expect 3 "wrap.toml:7 \[parallelism\] fsdp_wrap" sweep "$work/wrap.toml" --over training.local_batch_size=1,2
+expect 3 "^shardscope: --over model.layers=x" sweep gpt2 --over model.layers=x
+expect 3 "^shardscope: --set \[cluster.node\] link_gbs" compare examples/lecture.toml \
+  --set 'cluster.node={preset="dgx-a100",link_gbs=1000000}'
+expect 3 "strategy naive: naive placement on 4096 GPUs" compare examples/lecture.toml --set parallelism.data_parallel_shard_degree=4096
+flags=$(sed -n 's/.*for example \(--set .*\), or.*/\1/p' "$work/err")
+# shellcheck disable=SC2086
+expect 0 "" compare examples/lecture.toml --set parallelism.data_parallel_shard_degree=4096 $flags
+stages="--set parallelism.pipeline_parallel_degree=2 --set parallelism.data_parallel_shard_degree=4"
+# shellcheck disable=SC2086
+expect 3 "set it to 4; .*simulate --strategy fsdp" compare vit_tiny $stages
+# shellcheck disable=SC2086
+expect 0 "" simulate vit_tiny --strategy fsdp $stages
+
 # A sweep tells in its exit code that a value cannot be, and answers for the others.
 expect 0 "" sweep vit_tiny --over parallelism.data_parallel_shard_degree=1,2
 expect 3 "1 of the 3 values cannot be" sweep vit_tiny --over training.local_batch_size=1,0,2
