@@ -28,3 +28,9 @@ TIMEFORMAT=%R
 for _ in 1 2 3 4 5 6 7; do
   time "$build/bin/shardscope" simulate bench/llama_3_1_405b/config.json --set parallelism.data_parallel_shard_degree=16384 --json >/dev/null
 done 2>&1 | sort -n | awk '{a[NR] = $1} END {printf "  least %s, median %s, most %s\n", a[1], a[int((NR + 1) / 2)], a[NR]}'
+
+if [ -x "$build/bin/shardscope-gui" ]; then
+  echo
+  echo "Frames of the window, 1920 x 1080, 64 lanes, drawn offscreen by one core:"
+  QT_QPA_PLATFORM=offscreen "$build/bin/shardscope-gui" --bench-timeline 2>/dev/null
+fi

@@ -23,6 +23,7 @@ rule "traces" '"(sim|runtime|cli|gui)/' "traces includes core alone"
 rule "traces/timeline" '"traces/formats/' "the timeline knows no format"
 rule "sim" '"(runtime|cli|gui|traces/formats)/' "sim includes neither runtime, nor the faces, nor a format"
 rule "runtime" '"(sim|cli|gui|traces/formats)/' "runtime includes neither sim, nor the faces, nor a format"
+rule "gui" '"(runtime|cli/command)/' "the window executes nothing and knows no command line"
 rule "cli" '"gui/' "the command line does not include the window"
 rule "core traces sim runtime cli" '"\.\.?/' "includes are written from the root"
 

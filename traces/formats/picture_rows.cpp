@@ -23,18 +23,8 @@ Look lookOfTransfer(Activity activity) {
 }
 
 Look lookOfCompute(Activity activity, core::Phase phase) {
-    switch (activity) {
-        case Activity::OptimizerStep: return Look::Optimizer;
-        case Activity::GatherCopyIn:
-        case Activity::CopyOut:
-        case Activity::ReduceCopyIn:
-        case Activity::ReduceCopyOut:
-        case Activity::Divide:
-        case Activity::KeepSlice:
-        case Activity::CastParameters:
-        case Activity::MemoryCopy: return Look::OwnCopy;
-        default: break;
-    }
+    if (activity == Activity::OptimizerStep) return Look::Optimizer;
+    if (timeline::isCopy(activity)) return Look::OwnCopy;
     switch (phase) {
         case core::Phase::Forward:
         case core::Phase::Loss: return Look::Forward;
@@ -56,18 +46,25 @@ Look lookOfGap(State state) {
 
 }  // namespace
 
+Look lookOfSpan(const Timeline& t, std::uint32_t span, bool computeStream) {
+    const auto activity = static_cast<Activity>(t.spans.activity[span]);
+    switch (static_cast<SpanKind>(t.spans.kind[span])) {
+        case SpanKind::Collective:
+        case SpanKind::PointToPoint: return lookOfTransfer(activity);
+        case SpanKind::Host: return Look::Idle;
+        default: break;
+    }
+    return computeStream ? lookOfCompute(activity, static_cast<core::Phase>(t.spans.phase[span])) : Look::Copy;
+}
+
 std::vector<RowPiece> computeRow(const Timeline& t, const timeline::CauseFinder& causes,
                                  const std::vector<timeline::SpanRange>& lanes, std::uint32_t rankIndex) {
-    const timeline::Spans& spans = t.spans;
     std::vector<RowPiece> row;
     std::vector<timeline::CausedInterval> gaps = causes.intervalsOf(rankIndex);
     std::size_t nextGap = 0;
     for (const timeline::Segment& segment : timeline::segmentsOf(t, rankIndex, lanes)) {
         if (segment.state == State::Compute) {
-            row.push_back({segment.begin, segment.end,
-                           lookOfCompute(static_cast<Activity>(spans.activity[segment.span]),
-                                         static_cast<core::Phase>(spans.phase[segment.span])),
-                           segment.span});
+            row.push_back({segment.begin, segment.end, lookOfSpan(t, segment.span, true), segment.span});
             continue;
         }
         for (; nextGap < gaps.size() && gaps[nextGap].begin < segment.end; ++nextGap) {

@@ -22,6 +22,9 @@ struct RowPiece {
     timeline::StringId causeUnit = 0;
 };
 
+/// What a span looks like while it works or transfers.
+[[nodiscard]] Look lookOfSpan(const timeline::Timeline& timeline, std::uint32_t span, bool computeStream);
+
 [[nodiscard]] std::vector<RowPiece> computeRow(const timeline::Timeline& timeline, const timeline::CauseFinder& causes,
                                                const std::vector<timeline::SpanRange>& lanes, std::uint32_t rankIndex);
 [[nodiscard]] std::vector<RowPiece> communicationRow(const timeline::Timeline& timeline,

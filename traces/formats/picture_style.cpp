@@ -8,15 +8,6 @@ namespace shardscope::formats {
 
 namespace {
 
-enum class Pattern : std::uint8_t { Plain, Rising, Falling, Upright, Level, Dots, Checks, Hatch };
-
-struct Style {
-    std::string_view fill;
-    Pattern pattern;
-    std::string_view ink;      ///< of the pattern
-    std::string_view outline;  ///< "" for none
-};
-
 constexpr std::array<Style, kLooks> kStyles = {{
     {"#0072B2", Pattern::Plain, "", ""},
     {"#E69F00", Pattern::Plain, "", ""},
@@ -102,11 +93,17 @@ void forEachStyle(char prefix, const std::array<Style, N>& styles, auto visit) {
 int indexOf(Look look) {
     return static_cast<int>(look);
 }
+const Style& styleOf(Look look) {
+    return kStyles[static_cast<std::size_t>(look)];
+}
+const Style& styleOf(core::MemoryCategory category) {
+    return kMemoryStyles[static_cast<std::size_t>(category)];
+}
 std::string_view baseColour(Look look) {
-    return kStyles[static_cast<std::size_t>(look)].fill;
+    return styleOf(look).fill;
 }
 std::string_view baseColour(core::MemoryCategory category) {
-    return kMemoryStyles[static_cast<std::size_t>(category)].fill;
+    return styleOf(category).fill;
 }
 
 double contrast(std::string_view a, std::string_view b) {

@@ -31,6 +31,19 @@ enum class Look : std::uint8_t {
 };
 inline constexpr std::size_t kLooks = 13;
 
+enum class Pattern : std::uint8_t { Plain, Rising, Falling, Upright, Level, Dots, Checks, Hatch };
+
+/// Colours are "#rrggbb", "none", or empty where there is none.
+struct Style {
+    std::string_view fill;
+    Pattern pattern = Pattern::Plain;
+    std::string_view ink;  ///< of the pattern
+    std::string_view outline;
+};
+/// On white.
+[[nodiscard]] const Style& styleOf(Look look);
+[[nodiscard]] const Style& styleOf(core::MemoryCategory category);
+
 /// CSS class of its fill ("l0", "l1", ...), and of memory categories ("m0", ...).
 [[nodiscard]] int indexOf(Look look);
 

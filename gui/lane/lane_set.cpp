@@ -1,0 +1,141 @@
+#include "gui/lane/lane_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/face/single_ranks.h"
+#include "cli/face/text_table.h"
+#include "traces/timeline/causes.h"
+
+namespace shardscope::gui {
+
+using formats::Look;
+using formats::RowPiece;
+using timeline::Timeline;
+
+const RowPiece* Lane::at(std::int64_t time) const {
+    const auto after = std::upper_bound(pieces.begin(), pieces.end(), time,
+                                        [](std::int64_t t, const RowPiece& piece) { return t < piece.begin; });
+    if (after == pieces.begin()) return nullptr;
+    const RowPiece& piece = *(after - 1);
+    return time < piece.end ? &piece : nullptr;
+}
+
+std::optional<std::size_t> MemoryCurve::largestIn(std::int64_t begin, std::int64_t end) const {
+    if (time.empty() || end <= time.front()) return std::nullopt;
+    auto first = std::upper_bound(time.begin(), time.end(), begin);
+    if (first != time.begin()) --first;
+    const auto last = std::lower_bound(first, time.end(), end);
+    const auto from = total.begin() + (first - time.begin()), to = total.begin() + (last - time.begin());
+    if (from == to) return static_cast<std::size_t>(from - total.begin());
+    return static_cast<std::size_t>(std::max_element(from, to) - total.begin());
+}
+
+namespace {
+
+/// The spans of one stream, waiting for members or for the queue apart from the transfer.
+std::vector<RowPiece> streamPieces(const Timeline& t, const timeline::SpanRange& range, bool computeStream) {
+    std::vector<RowPiece> pieces;
+    std::int64_t covered = std::numeric_limits<std::int64_t>::min();
+    const auto add = [&](std::int64_t begin, std::int64_t end, Look look, std::uint32_t span) {
+        begin = std::max(begin, covered);
+        if (begin >= end) return;
+        covered = end;
+        pieces.push_back({begin, end, look, span});
+    };
+    for (std::uint32_t i = range.begin; i < range.end; ++i) {
+        const Look look = formats::lookOfSpan(t, i, computeStream);
+        const std::int64_t transfer = std::clamp(t.spans.transferStart[i], t.spans.start[i], t.spans.end[i]);
+        if (transfer > t.spans.start[i]) add(t.spans.start[i], transfer, Look::Waiting, i);
+        add(transfer, t.spans.end[i], look, i);
+    }
+    return pieces;
+}
+
+MemoryCurve curveOf(const Timeline& t, std::uint32_t rank) {
+    struct Change {
+        std::int64_t time;
+        std::size_t category;
+        std::int64_t bytes;
+    };
+    std::vector<Change> changes;
+    for (const timeline::Counter& counter : t.counters) {
+        if (counter.rankIndex != rank) continue;
+        for (std::size_t c = 0; c < core::kMemoryCategories; ++c) {
+            if (core::nameOf(static_cast<core::MemoryCategory>(c)) != t.strings[counter.name]) continue;
+            for (std::size_t i = 0; i < counter.time.size(); ++i)
+                changes.push_back({counter.time[i], c, counter.value[i]});
+        }
+    }
+    std::ranges::stable_sort(changes, {}, &Change::time);
+    MemoryCurve curve;
+    std::array<std::int64_t, core::kMemoryCategories> now{};
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        now[changes[i].category] = changes[i].bytes;
+        if (i + 1 < changes.size() && changes[i + 1].time == changes[i].time) continue;
+        std::int64_t sum = 0;
+        for (const std::int64_t bytes : now) sum += bytes;
+        curve.time.push_back(changes[i].time);
+        curve.bytes.push_back(now);
+        curve.total.push_back(sum);
+    }
+    return curve;
+}
+
+std::string labelOf(const Timeline& t, const timeline::RankRow& rank) {
+    const std::string& name = t.strings[rank.name];
+    return rank.multiplicity > 1 ? fmt::format("{} x {}", name, cli::groupedDigits(rank.multiplicity)) : name;
+}
+
+}  // namespace
+
+LaneSet lanesOf(std::shared_ptr<const Timeline> timeline) {
+    LaneSet set;
+    set.timeline = std::move(timeline);
+    const Timeline& t = *set.timeline;
+    const std::vector<timeline::SpanRange> spans = timeline::spansOfLanes(t);
+    const timeline::CauseFinder causes(t);
+    for (std::uint32_t r = 0; r < t.ranks.size(); ++r) {
+        Lane state;
+        state.rankIndex = r;
+        state.rank = labelOf(t, t.ranks[r]);
+        state.pieces = formats::computeRow(t, causes, spans, r);
+        state.pyramid = Pyramid(state.pieces);
+        std::int64_t work = 0;
+        for (const RowPiece& piece : state.pieces)
+            if (!isGap(piece.look) && piece.look != Look::Copy) work += piece.end - piece.begin;
+        if (const std::int64_t step = t.ranks[r].stepEnd - t.ranks[r].stepBegin; step > 0)
+            state.work = static_cast<double>(work) / static_cast<double>(step);
+        set.lanes.push_back(std::move(state));
+        for (std::uint32_t l = t.ranks[r].laneBegin; l < t.ranks[r].laneEnd; ++l) {
+            if (t.lanes[l].computeStream) continue;
+            Lane stream;
+            stream.kind = Lane::Kind::Stream;
+            stream.rankIndex = r;
+            stream.rank = set.lanes.back().rank;
+            stream.stream = t.strings[t.lanes[l].stream];
+            stream.pieces = streamPieces(t, spans[l], false);
+            if (stream.pieces.empty()) continue;
+            stream.pyramid = Pyramid(stream.pieces);
+            set.lanes.push_back(std::move(stream));
+        }
+    }
+    return set;
+}
+
+LaneSet lanesOf(const cli::PlanReport& plan) {
+    cli::SingleRanks single = cli::rankByRank(plan.timeline);
+    const bool apart = !single.of.empty();
+    LaneSet set = lanesOf(std::make_shared<const Timeline>(apart ? std::move(single.timeline) : plan.timeline));
+    const cli::ClassReport& tightest = plan.tightest();
+    const auto row = static_cast<std::uint32_t>(&tightest - plan.classes.data());
+    set.memoryRank = row;
+    if (apart) set.memoryRank = static_cast<std::uint32_t>(std::ranges::find(single.of, row) - single.of.begin());
+    set.memory = curveOf(*set.timeline, set.memoryRank);
+    set.capacity = tightest.memory.reserve.usable.value;
+    if (!set.memory.total.empty()) set.peak = std::ranges::max_element(set.memory.total) - set.memory.total.begin();
+    return set;
+}
+
+}  // namespace shardscope::gui

@@ -1,0 +1,60 @@
+#pragma once
+
+// The lanes of one plan: for every rank what it does and why it waits, and one lane a stream. Built once, off the
+// window's thread; read by every frame.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/face/report.h"
+#include "gui/lane/pyramid.h"
+#include "traces/formats/picture_rows.h"
+#include "traces/timeline/timeline.h"
+
+namespace shardscope::gui {
+
+struct Lane {
+    enum class Kind : std::uint8_t {
+        State,   ///< work of the rank, and what it waits for; tiles its step
+        Stream,  ///< the spans of one stream
+    };
+    Kind kind = Kind::State;
+    std::uint32_t rankIndex = 0;  ///< into Timeline::ranks
+    std::string rank;             ///< "stage 2", "all ranks x 1,024"
+    std::string stream;           ///< empty for Kind::State
+    std::vector<formats::RowPiece> pieces;
+    Pyramid pyramid;
+    double work = 0;  ///< state lanes: share of the rank's step that is compute, 0..1
+
+    /// The piece at an instant, or null.
+    [[nodiscard]] const formats::RowPiece* at(std::int64_t time) const;
+};
+
+/// Bytes of one rank over device time, as steps.
+struct MemoryCurve {
+    std::vector<std::int64_t> time;  ///< ns; value i holds from time[i] on
+    std::vector<std::array<std::int64_t, core::kMemoryCategories>> bytes;
+    std::vector<std::int64_t> total;
+    /// Index of the largest total within [begin, end) ns: what a pixel column shows. No value if the curve is empty.
+    [[nodiscard]] std::optional<std::size_t> largestIn(std::int64_t begin, std::int64_t end) const;
+};
+
+struct LaneSet {
+    std::shared_ptr<const timeline::Timeline> timeline;
+    std::vector<Lane> lanes;  ///< a rank's state lane, then its streams; rank by rank
+    MemoryCurve memory;       ///< of the tightest rank
+    std::uint32_t memoryRank = 0;
+    std::int64_t capacity = 0;  ///< bytes
+    std::int64_t peak = 0;      ///< index into memory.time of the largest total
+};
+
+/// Of a plan of a report, identical ranks one by one where they are few.
+[[nodiscard]] LaneSet lanesOf(const cli::PlanReport& plan);
+/// Of any timeline, without memory.
+[[nodiscard]] LaneSet lanesOf(std::shared_ptr<const timeline::Timeline> timeline);
+
+}  // namespace shardscope::gui

@@ -1,0 +1,259 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="ko_KR" sourcelanguage="en">
+<context>
+    <name>Key</name>
+    <message>
+        <source>What is trained. Either `name` or `path`; the sizes below change single ones of it.</source>
+        <translation>무엇을 학습하는지 정합니다. `name`이나 `path` 중 하나를 쓰며, 아래의 크기들은 모델의 값을 하나씩 바꿉니다.</translation>
+    </message>
+    <message>
+        <source>On what. Sizes that are left out follow the degrees under [parallelism].</source>
+        <translation>어디에서 학습하는지 정합니다. 적지 않은 크기는 [parallelism]의 병렬도에 맞춥니다.</translation>
+    </message>
+    <message>
+        <source>What one step is.</source>
+        <translation>한 스텝이 무엇인지 정합니다.</translation>
+    </message>
+    <message>
+        <source>How it is spread over the GPUs.</source>
+        <translation>GPU에 어떻게 나누는지 정합니다.</translation>
+    </message>
+    <message>
+        <source>Number formats: float32, bfloat16 or float16. torchtitan has these keys under [training]; both places work.</source>
+        <translation>숫자 형식: float32, bfloat16, float16. torchtitan에서는 이 키들이 [training]에 있으며, 어느 쪽에 써도 됩니다.</translation>
+    </message>
+    <message>
+        <source>What pictures and tables are headed with.</source>
+        <translation>그림과 표의 제목.</translation>
+    </message>
+    <message>
+        <source>A built-in model; `shardscope models` lists them.</source>
+        <translation>내장 모델의 이름. 목록은 `shardscope models`로 볼 수 있습니다.</translation>
+    </message>
+    <message>
+        <source>A Hugging Face folder or config.json, a .safetensors file or a folder with model.safetensors.index.json, or a module-tree file; relative to the scenario&apos;s folder.</source>
+        <translation>Hugging Face 폴더나 config.json, .safetensors 파일이나 model.safetensors.index.json이 있는 폴더, 또는 모듈 트리 파일. 시나리오 폴더를 기준으로 한 경로입니다.</translation>
+    </message>
+    <message>
+        <source>Blocks.</source>
+        <translation>블록 수.</translation>
+    </message>
+    <message>
+        <source>0: as the model has it</source>
+        <translation>0: 모델의 값 그대로</translation>
+    </message>
+    <message>
+        <source>Width of the activations between blocks.</source>
+        <translation>블록 사이 액티베이션의 너비.</translation>
+    </message>
+    <message>
+        <source>Attention heads.</source>
+        <translation>어텐션 헤드 수.</translation>
+    </message>
+    <message>
+        <source>Key and value heads of a language model (grouped attention).</source>
+        <translation>언어 모델의 키·값 헤드 수(그룹 어텐션).</translation>
+    </message>
+    <message>
+        <source>Width of a head of a language model.</source>
+        <translation>언어 모델 헤드 하나의 너비.</translation>
+    </message>
+    <message>
+        <source>Inner width of the feed-forward part.</source>
+        <translation>피드포워드 부분의 안쪽 너비.</translation>
+    </message>
+    <message>
+        <source>Vocabulary of a language model.</source>
+        <translation>언어 모델의 어휘 크기.</translation>
+    </message>
+    <message>
+        <source>Side of a vision transformer&apos;s square images, in pixels.</source>
+        <translation>비전 트랜스포머가 받는 정사각형 이미지의 한 변, 픽셀 단위.</translation>
+    </message>
+    <message>
+        <source>Side of its patches, in pixels; divides the image size.</source>
+        <translation>패치의 한 변, 픽셀 단위. 이미지 크기를 나누어떨어지게 해야 합니다.</translation>
+    </message>
+    <message>
+        <source>Channels of its images.</source>
+        <translation>이미지의 채널 수.</translation>
+    </message>
+    <message>
+        <source>Classes that it tells apart.</source>
+        <translation>구별하는 클래스 수.</translation>
+    </message>
+    <message>
+        <source>Which attention kernels run: the fused one, or the products and softmax one by one.</source>
+        <translation>실행할 어텐션 커널: 하나로 합친 커널(flash), 또는 행렬 곱과 softmax를 하나씩 실행(math).</translation>
+    </message>
+    <message>
+        <source>A GPU preset&apos;s name (`shardscope clusters` lists them), or a table in the form of docs/clusters.md. Left out: h100-sxm.</source>
+        <translation>GPU 프리셋의 이름(목록은 `shardscope clusters`) 또는 docs/clusters.md 형식의 표. 적지 않으면 h100-sxm.</translation>
+    </message>
+    <message>
+        <source>A node preset&apos;s name or a table. Left out: the GPU&apos;s usual node.</source>
+        <translation>노드 프리셋의 이름 또는 표. 적지 않으면 그 GPU의 일반적인 노드.</translation>
+    </message>
+    <message>
+        <source>A cluster file of your own; the keys given here count more. Relative to the scenario&apos;s folder.</source>
+        <translation>직접 만든 클러스터 파일. 여기에 적은 키가 우선합니다. 시나리오 폴더를 기준으로 한 경로입니다.</translation>
+    </message>
+    <message>
+        <source>Nodes in use.</source>
+        <translation>사용하는 노드 수.</translation>
+    </message>
+    <message>
+        <source>0: as many as the degrees need</source>
+        <translation>0: 병렬도에 필요한 만큼</translation>
+    </message>
+    <message>
+        <source>GPUs in use in each node, one rank per GPU.</source>
+        <translation>노드마다 사용하는 GPU 수. GPU 하나에 랭크 하나입니다.</translation>
+    </message>
+    <message>
+        <source>0: as the degrees need, else all of the node&apos;s</source>
+        <translation>0: 병렬도에 필요한 만큼, 정해지지 않으면 노드의 모든 GPU</translation>
+    </message>
+    <message>
+        <source>Samples (images or sequences) of one micro-batch of one rank under FSDP.</source>
+        <translation>FSDP에서 랭크 하나의 마이크로배치 하나에 들어가는 샘플(이미지 또는 시퀀스) 수.</translation>
+    </message>
+    <message>
+        <source>Samples of one step of the whole job; more than all ranks&apos; local batches means gradient accumulation. It is the same for every strategy.</source>
+        <translation>작업 전체의 한 스텝에 들어가는 샘플 수. 모든 랭크의 로컬 배치보다 많으면 그래디언트를 누적합니다. 모든 전략에 똑같이 적용됩니다.</translation>
+    </message>
+    <message>
+        <source>-1: local_batch_size on every GPU, no accumulation</source>
+        <translation>-1: GPU마다 local_batch_size, 누적 없음</translation>
+    </message>
+    <message>
+        <source>Tokens of a sequence; language models only.</source>
+        <translation>시퀀스 하나의 토큰 수. 언어 모델에만 해당합니다.</translation>
+    </message>
+    <message>
+        <source>0: 2,048, or what the model takes if that is less</source>
+        <translation>0: 2,048, 모델이 받는 길이가 더 짧으면 그 길이</translation>
+    </message>
+    <message>
+        <source>Samples that naive placement passes through its stages at a time.</source>
+        <translation>단순 배치가 스테이지에 한 번에 통과시키는 샘플 수.</translation>
+    </message>
+    <message>
+        <source>0: local_batch_size, the same size as FSDP&apos;s</source>
+        <translation>0: local_batch_size, FSDP와 같은 크기</translation>
+    </message>
+    <message>
+        <source>The optimizer.</source>
+        <translation>옵티마이저.</translation>
+    </message>
+    <message>
+        <source>Which of PyTorch&apos;s kernels update the parameters.</source>
+        <translation>파라미터를 갱신하는 PyTorch 커널의 종류.</translation>
+    </message>
+    <message>
+        <source>Look at the first step, before which the optimizer&apos;s state does not exist, instead of any later one.</source>
+        <translation>이후의 스텝 대신, 옵티마이저 상태가 아직 없는 첫 스텝을 봅니다.</translation>
+    </message>
+    <message>
+        <source>single: everything on one GPU. naive: contiguous layers on each GPU, one micro-batch at a time. fsdp: FSDP2.</source>
+        <translation>single: 모든 것을 GPU 하나에. naive: GPU마다 이어진 레이어를 두고 마이크로배치를 하나씩. fsdp: FSDP2.</translation>
+    </message>
+    <message>
+        <source>Ranks over which FSDP shards every parameter.</source>
+        <translation>FSDP가 모든 파라미터를 나누어 담는 랭크 수.</translation>
+    </message>
+    <message>
+        <source>-1: all that the other degrees leave</source>
+        <translation>-1: 다른 병렬도를 뺀 나머지 전부</translation>
+    </message>
+    <message>
+        <source>Replicas of the sharded model. Only 1 is simulated so far.</source>
+        <translation>샤딩된 모델의 복제본 수. 아직은 1만 시뮬레이션합니다.</translation>
+    </message>
+    <message>
+        <source>Stages. Naive placement has one on every GPU. FSDP alone shards inside each of them, one micro-batch at a time; beside naive placement, to compare the two, it has one stage.</source>
+        <translation>스테이지 수. 단순 배치는 GPU마다 스테이지가 하나입니다. FSDP만 볼 때는 각 스테이지 안에서 샤딩하고 마이크로배치를 하나씩 처리합니다. 단순 배치와 비교할 때는 스테이지가 하나입니다.</translation>
+    </message>
+    <message>
+        <source>-1: every GPU a stage under naive, 1 otherwise</source>
+        <translation>-1: naive에서는 GPU마다 스테이지 하나, 그 밖에는 1</translation>
+    </message>
+    <message>
+        <source>Only 1 is simulated so far.</source>
+        <translation>아직은 1만 시뮬레이션합니다.</translation>
+    </message>
+    <message>
+        <source>What naive placement gives every stage an equal share of.</source>
+        <translation>단순 배치가 모든 스테이지에 똑같이 나누는 기준.</translation>
+    </message>
+    <message>
+        <source>Whether a unit is freed after its forward and gathered again for backward: &quot;default&quot; (yes; under fsdp_units = &quot;torchtitan&quot; not the last one; no with several stages), &quot;always&quot; or true, &quot;never&quot; or false, an integer that divides the shard degree (keep 1/k, gather among k neighbours), &quot;unset&quot; (the argument left out). The root is apart, see below.</source>
+        <translation>유닛을 순전파 뒤에 해제하고 역전파 때 다시 모을지 여부: &quot;default&quot;(예. fsdp_units = &quot;torchtitan&quot;이면 마지막 유닛은 제외, 스테이지가 여럿이면 아니요), &quot;always&quot; 또는 true, &quot;never&quot; 또는 false, 샤드 수를 나누어떨어지게 하는 정수(1/k을 유지하고 이웃 k개끼리 모음), &quot;unset&quot;(인자를 주지 않음). 루트는 따로 정하며 아래를 보세요.</translation>
+    </message>
+    <message>
+        <source>The same for the root. &quot;unset&quot;: kept, as FSDP2 does when the argument is left out.</source>
+        <translation>루트에 대한 같은 설정. &quot;unset&quot;: 인자를 주지 않았을 때의 FSDP2처럼 해제하지 않고 유지합니다.</translation>
+    </message>
+    <message>
+        <source>The same for single units, by name: { &quot;blocks.3&quot; = false }.</source>
+        <translation>유닛 하나하나에 대한 같은 설정, 이름으로: { &quot;blocks.3&quot; = false }.</translation>
+    </message>
+    <message>
+        <source>Do not reshard the last unit that runs forward (backward needs it at once).</source>
+        <translation>순전파의 마지막 유닛은 다시 나누지 않습니다(역전파에 바로 필요하기 때문입니다).</translation>
+    </message>
+    <message>
+        <source>What is wrapped: every block (or blocks_per_unit of them), the root taking the rest; or as torchtitan wraps: the embedding, every block, norm and head together, then the root.</source>
+        <translation>감싸는 단위: 블록마다(또는 fsdp_blocks_per_unit개씩) 감싸고 나머지는 루트가 맡거나, torchtitan처럼 임베딩, 블록마다, norm과 head를 함께, 그다음 루트를 감쌉니다.</translation>
+    </message>
+    <message>
+        <source>Consecutive blocks that form one unit.</source>
+        <translation>유닛 하나를 이루는 연속된 블록 수.</translation>
+    </message>
+    <message>
+        <source>The units themselves, in the order of the fully_shard calls, inner ones first: full module names, or lists of names for units of several modules. Replaces fsdp_units.</source>
+        <translation>유닛을 직접 지정합니다. fully_shard를 호출하는 순서대로, 안쪽부터: 전체 모듈 이름, 또는 모듈 여러 개로 된 유닛이면 이름의 목록. fsdp_units를 대신합니다.</translation>
+    </message>
+    <message>
+        <source>Wrap the root too. Without it every unit becomes its own root and nothing is prefetched in backward.</source>
+        <translation>루트도 감쌉니다. 감싸지 않으면 모든 유닛이 각자 루트가 되어 역전파에서 아무것도 프리페치하지 않습니다.</translation>
+    </message>
+    <message>
+        <source>Units that each unit prefetches explicitly in forward.</source>
+        <translation>각 유닛이 순전파에서 명시적으로 프리페치하는 유닛 수.</translation>
+    </message>
+    <message>
+        <source>0: the implicit prefetch</source>
+        <translation>0: 암묵적 프리페치</translation>
+    </message>
+    <message>
+        <source>Units that each unit prefetches explicitly in backward.</source>
+        <translation>각 유닛이 역전파에서 명시적으로 프리페치하는 유닛 수.</translation>
+    </message>
+    <message>
+        <source>0: the implicit prefetch of one</source>
+        <translation>0: 유닛 하나의 암묵적 프리페치</translation>
+    </message>
+    <message>
+        <source>Units that the root prefetches explicitly in forward.</source>
+        <translation>루트가 순전파에서 명시적으로 프리페치하는 유닛 수.</translation>
+    </message>
+    <message>
+        <source>0: none</source>
+        <translation>0: 없음</translation>
+    </message>
+    <message>
+        <source>Of the sharded parameters, their gradients and the optimizer&apos;s state.</source>
+        <translation>샤딩된 파라미터, 그 그래디언트, 옵티마이저 상태의 형식.</translation>
+    </message>
+    <message>
+        <source>Of gathered parameters, activations and raw gradients; &quot;none&quot;: dtype.</source>
+        <translation>모은 파라미터, 액티베이션, 리듀스 전 그래디언트의 형식. &quot;none&quot;: dtype과 같음.</translation>
+    </message>
+    <message>
+        <source>Of gradient reductions; &quot;none&quot;: dtype.</source>
+        <translation>그래디언트 리듀스의 형식. &quot;none&quot;: dtype과 같음.</translation>
+    </message>
+</context>
+</TS>

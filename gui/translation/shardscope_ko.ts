@@ -1,0 +1,581 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="ko_KR" sourcelanguage="en">
+<context>
+    <name>Actions</name>
+    <message>
+        <source>&amp;File</source>
+        <translation>파일(&amp;F)</translation>
+    </message>
+    <message>
+        <source>&amp;Edit</source>
+        <translation>편집(&amp;E)</translation>
+    </message>
+    <message>
+        <source>&amp;View</source>
+        <translation>보기(&amp;V)</translation>
+    </message>
+    <message>
+        <source>&amp;Go</source>
+        <translation>이동(&amp;G)</translation>
+    </message>
+    <message>
+        <source>&amp;Help</source>
+        <translation>도움말(&amp;H)</translation>
+    </message>
+    <message>
+        <source>Zoom in and out at the pointer</source>
+        <translation>포인터 위치에서 확대와 축소</translation>
+    </message>
+    <message>
+        <source>Move left and right</source>
+        <translation>왼쪽과 오른쪽으로 이동</translation>
+    </message>
+    <message>
+        <source>Previous and next piece of the lane</source>
+        <translation>레인의 이전 조각과 다음 조각</translation>
+    </message>
+    <message>
+        <source>The lane above and below</source>
+        <translation>위 레인과 아래 레인</translation>
+    </message>
+    <message>
+        <source>Select nothing</source>
+        <translation>선택 해제</translation>
+    </message>
+    <message>
+        <source>Ctrl + wheel</source>
+        <translation>Ctrl + 휠</translation>
+    </message>
+    <message>
+        <source>Zoom at the pointer</source>
+        <translation>포인터 위치에서 확대·축소</translation>
+    </message>
+    <message>
+        <source>Shift + wheel, drag</source>
+        <translation>Shift + 휠, 끌기</translation>
+    </message>
+    <message>
+        <source>Move</source>
+        <translation>이동</translation>
+    </message>
+    <message>
+        <source>Shift + drag</source>
+        <translation>Shift + 끌기</translation>
+    </message>
+    <message>
+        <source>Choose a stretch of time and sum it up</source>
+        <translation>시간 구간을 골라 합계 보기</translation>
+    </message>
+    <message>
+        <source>Start page</source>
+        <translation>시작 페이지</translation>
+    </message>
+    <message>
+        <source>Open a file…</source>
+        <translation>파일 열기…</translation>
+    </message>
+    <message>
+        <source>Open a model&apos;s folder…</source>
+        <translation>모델 폴더 열기…</translation>
+    </message>
+    <message>
+        <source>Save the picture…</source>
+        <translation>그림 저장…</translation>
+    </message>
+    <message>
+        <source>Quit</source>
+        <translation>끝내기</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+    <message>
+        <source>Redo</source>
+        <translation>다시 실행</translation>
+    </message>
+    <message>
+        <source>Copy as a scenario file</source>
+        <translation>시나리오 파일로 복사</translation>
+    </message>
+    <message>
+        <source>Copy as a command line</source>
+        <translation>명령줄로 복사</translation>
+    </message>
+    <message>
+        <source>Copy what FSDP does, with the PyTorch calls</source>
+        <translation>FSDP의 동작을 PyTorch 호출과 함께 복사</translation>
+    </message>
+    <message>
+        <source>Show the whole step</source>
+        <translation>스텝 전체 보기</translation>
+    </message>
+    <message>
+        <source>Zoom to the selection</source>
+        <translation>선택한 곳으로 확대</translation>
+    </message>
+    <message>
+        <source>Show every stream</source>
+        <translation>모든 스트림 표시</translation>
+    </message>
+    <message>
+        <source>One clock for all plans</source>
+        <translation>모든 계획을 같은 시계로</translation>
+    </message>
+    <message>
+        <source>Steps end together</source>
+        <translation>스텝 끝을 맞춤</translation>
+    </message>
+    <message>
+        <source>Every step fills the axis</source>
+        <translation>스텝마다 축을 가득 채움</translation>
+    </message>
+    <message>
+        <source>Colours of the desktop</source>
+        <translation>데스크톱의 색</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>밝게</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>어둡게</translation>
+    </message>
+    <message>
+        <source>High contrast</source>
+        <translation>고대비</translation>
+    </message>
+    <message>
+        <source>Show all panels</source>
+        <translation>모든 패널 표시</translation>
+    </message>
+    <message>
+        <source>Play and pause</source>
+        <translation>재생과 일시 정지</translation>
+    </message>
+    <message>
+        <source>Back to the view before</source>
+        <translation>이전 화면으로</translation>
+    </message>
+    <message>
+        <source>Forward again</source>
+        <translation>다음 화면으로</translation>
+    </message>
+    <message>
+        <source>Search an op</source>
+        <translation>연산(op) 찾기</translation>
+    </message>
+    <message>
+        <source>Next hit</source>
+        <translation>다음 결과</translation>
+    </message>
+    <message>
+        <source>Previous hit</source>
+        <translation>이전 결과</translation>
+    </message>
+    <message>
+        <source>To the timeline</source>
+        <translation>타임라인으로</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>단축키</translation>
+    </message>
+    <message>
+        <source>All commands…</source>
+        <translation>모든 명령…</translation>
+    </message>
+</context>
+<context>
+    <name>Words</name>
+    <message>
+        <source>Step</source>
+        <translation>스텝</translation>
+    </message>
+    <message>
+        <source>Throughput</source>
+        <translation>처리량</translation>
+    </message>
+    <message>
+        <source>A GPU waits</source>
+        <translation>GPU 하나의 대기 시간</translation>
+    </message>
+    <message>
+        <source>Exposed communication</source>
+        <translation>드러난 통신</translation>
+    </message>
+    <message>
+        <source>On the wire, a GPU</source>
+        <translation>GPU 하나의 전송량</translation>
+    </message>
+    <message>
+        <source>Memory needed</source>
+        <translation>필요한 메모리</translation>
+    </message>
+    <message>
+        <source>%1 a second</source>
+        <translation>%1/초</translation>
+    </message>
+    <message>
+        <source>the same</source>
+        <translation>같음</translation>
+    </message>
+    <message>
+        <source>%1 times faster</source>
+        <translation>%1배 빠름</translation>
+    </message>
+    <message>
+        <source>%1 times slower</source>
+        <translation>%1배 느림</translation>
+    </message>
+    <message>
+        <source>%1 times less</source>
+        <translation>%1배 적음</translation>
+    </message>
+    <message>
+        <source>%1 times more</source>
+        <translation>%1배 많음</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <translation>%1, %2</translation>
+    </message>
+    <message>
+        <source>waits %1: %2</source>
+        <translation>%1 대기: %2</translation>
+    </message>
+    <message>
+        <source>%1 waits %2 for its turn or its peers</source>
+        <translation>%1: %2 동안 차례나 상대를 기다림</translation>
+    </message>
+    <message>
+        <source>data</source>
+        <translation>데이터</translation>
+    </message>
+    <message>
+        <source>order of the stream</source>
+        <translation>스트림 순서</translation>
+    </message>
+    <message>
+        <source>waits for an event</source>
+        <translation>이벤트 대기</translation>
+    </message>
+    <message>
+        <source>memory limit</source>
+        <translation>메모리 한도</translation>
+    </message>
+    <message>
+        <source>order of the communicator</source>
+        <translation>통신 그룹의 순서</translation>
+    </message>
+    <message>
+        <source>launch by the host</source>
+        <translation>호스트의 실행 지시</translation>
+    </message>
+    <message>
+        <source>peer</source>
+        <translation>상대 랭크</translation>
+    </message>
+</context>
+<context>
+    <name>shardscope::gui::DetailsPanel</name>
+    <message>
+        <source>Details</source>
+        <translation>상세 정보</translation>
+    </message>
+    <message>
+        <source>Click a bar, or use the arrow keys, to see what it is and what it waits for.</source>
+        <translation>막대를 클릭하거나 화살표 키로 고르면, 그것이 무엇이고 무엇을 기다리는지 볼 수 있습니다.</translation>
+    </message>
+    <message>
+        <source>from</source>
+        <translation>시작</translation>
+    </message>
+    <message>
+        <source>to</source>
+        <translation>끝</translation>
+    </message>
+    <message>
+        <source>takes</source>
+        <translation>걸린 시간</translation>
+    </message>
+    <message>
+        <source>unit</source>
+        <translation>유닛</translation>
+    </message>
+    <message>
+        <source>payload</source>
+        <translation>전송 데이터</translation>
+    </message>
+    <message>
+        <source>micro-batch</source>
+        <translation>마이크로배치</translation>
+    </message>
+    <message numerus="yes">
+        <source>and %n more</source>
+        <translation>
+            <numerusform>외 %n개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>It waited for</source>
+        <translation>기다린 것</translation>
+    </message>
+    <message>
+        <source>What waits for it</source>
+        <translation>이것을 기다리는 것</translation>
+    </message>
+    <message>
+        <source>How its time comes about</source>
+        <translation>시간을 계산한 방법</translation>
+    </message>
+    <message>
+        <source>Memory peak of %1: %2</source>
+        <translation>%1의 메모리 최대치: %2</translation>
+    </message>
+    <message>
+        <source>%1 to %2: %3</source>
+        <translation>%1부터 %2까지: %3</translation>
+    </message>
+    <message>
+        <source>what</source>
+        <translation>종류</translation>
+    </message>
+    <message>
+        <source>count</source>
+        <translation>개수</translation>
+    </message>
+    <message>
+        <source>sum</source>
+        <translation>합계</translation>
+    </message>
+    <message>
+        <source>mean</source>
+        <translation>평균</translation>
+    </message>
+    <message>
+        <source>largest</source>
+        <translation>최대</translation>
+    </message>
+    <message>
+        <source>share</source>
+        <translation>비율</translation>
+    </message>
+</context>
+<context>
+    <name>shardscope::gui::DifferencePanel</name>
+    <message>
+        <source>Differences</source>
+        <translation>차이</translation>
+    </message>
+    <message>
+        <source>%1 against %2</source>
+        <translation>%2 대비 %1</translation>
+    </message>
+    <message>
+        <source>Fits in memory</source>
+        <translation>메모리에 들어가는가</translation>
+    </message>
+    <message>
+        <source>yes, %1 left</source>
+        <translation>예, %1 남음</translation>
+    </message>
+    <message>
+        <source>NO, %1 short</source>
+        <translation>아니요, %1 부족</translation>
+    </message>
+</context>
+<context>
+    <name>shardscope::gui::KnobPanel</name>
+    <message>
+        <source>Knobs</source>
+        <translation>설정값</translation>
+    </message>
+    <message>
+        <source>Find a knob</source>
+        <translation>설정값 찾기</translation>
+    </message>
+    <message>
+        <source>Title</source>
+        <translation>제목</translation>
+    </message>
+    <message>
+        <source>Default: %1.</source>
+        <translation>기본값: %1.</translation>
+    </message>
+</context>
+<context>
+    <name>shardscope::gui::MainWindow</name>
+    <message>
+        <source>What is shown is the scenario before the last change. %1</source>
+        <translation>화면에 보이는 것은 마지막 변경 이전의 시나리오입니다. %1</translation>
+    </message>
+    <message>
+        <source>Nothing is called “%1”.</source>
+        <translation>이름에 “%1”이(가) 들어간 것이 없습니다.</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%2개 중 %1번째</translation>
+    </message>
+    <message>
+        <source>the picture cannot be written</source>
+        <translation>그림을 저장할 수 없습니다</translation>
+    </message>
+    <message>
+        <source>Differences</source>
+        <translation>차이</translation>
+    </message>
+    <message>
+        <source>Details</source>
+        <translation>상세 정보</translation>
+    </message>
+    <message>
+        <source>Knobs</source>
+        <translation>설정값</translation>
+    </message>
+    <message>
+        <source>Search an op  ( / )</source>
+        <translation>연산(op) 찾기  ( / )</translation>
+    </message>
+    <message>
+        <source>Search an op</source>
+        <translation>연산(op) 찾기</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Simulating</source>
+        <translation>시뮬레이션 중</translation>
+    </message>
+    <message>
+        <source>Close this message</source>
+        <translation>이 메시지 닫기</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>단축키</translation>
+    </message>
+    <message>
+        <source>All commands</source>
+        <translation>모든 명령</translation>
+    </message>
+    <message>
+        <source>Filter commands</source>
+        <translation>명령 거르기</translation>
+    </message>
+    <message>
+        <source>Sweep</source>
+        <translation>값 훑기</translation>
+    </message>
+    <message>
+        <source>Cancelled. What is shown is the scenario before the last change.</source>
+        <translation>취소했습니다. 화면에 보이는 것은 마지막 변경 이전의 시나리오입니다.</translation>
+    </message>
+</context>
+<context>
+    <name>shardscope::gui::StartPage</name>
+    <message>
+        <source>The lecture: a vision transformer on four GPUs</source>
+        <translation>강의 예제: GPU 4개에서 학습하는 비전 트랜스포머</translation>
+    </message>
+    <message>
+        <source>12 blocks; layers placed one after another against FSDP</source>
+        <translation>블록 12개, 레이어를 차례로 배치하는 방식과 FSDP의 비교</translation>
+    </message>
+    <message>
+        <source>Llama-3.1-8B on 8 x H100</source>
+        <translation>H100 8개에서 학습하는 Llama-3.1-8B</translation>
+    </message>
+    <message>
+        <source>One node; sequences of 4,096 tokens</source>
+        <translation>노드 1개, 토큰 4,096개짜리 시퀀스</translation>
+    </message>
+    <message>
+        <source>Llama-3.1-70B on 4 nodes of 8 x H100</source>
+        <translation>H100 8개짜리 노드 4개에서 학습하는 Llama-3.1-70B</translation>
+    </message>
+    <message>
+        <source>32 GPUs; sequences of 4,096 tokens</source>
+        <translation>GPU 32개, 토큰 4,096개짜리 시퀀스</translation>
+    </message>
+    <message>
+        <source>Where do my GPUs wait, and what would happen if I sharded differently?</source>
+        <translation>내 GPU는 어디에서 기다리고, 다르게 샤딩하면 어떻게 달라질까요?</translation>
+    </message>
+    <message>
+        <source>Start with a sample</source>
+        <translation>예제로 시작하기</translation>
+    </message>
+    <message>
+        <source>Opened lately</source>
+        <translation>최근에 연 파일</translation>
+    </message>
+    <message>
+        <source>Open a file…</source>
+        <translation>파일 열기…</translation>
+    </message>
+    <message>
+        <source>Or drop a scenario, a config.json or a model&apos;s folder on this window.</source>
+        <translation>또는 시나리오, config.json, 모델 폴더를 이 창에 끌어다 놓으세요.</translation>
+    </message>
+</context>
+<context>
+    <name>shardscope::gui::SweepPanel</name>
+    <message>
+        <source>Give values separated by commas, such as 2,4,8.</source>
+        <translation>값을 쉼표로 나누어 적어 주세요. 예: 2,4,8</translation>
+    </message>
+    <message>
+        <source>does not fit</source>
+        <translation>메모리 부족</translation>
+    </message>
+    <message>
+        <source>Step</source>
+        <translation>스텝</translation>
+    </message>
+    <message>
+        <source>Knob to turn</source>
+        <translation>바꿀 설정값</translation>
+    </message>
+    <message>
+        <source>Values, separated by commas</source>
+        <translation>쉼표로 나눈 값</translation>
+    </message>
+    <message>
+        <source>Sweep</source>
+        <translation>값 훑기</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Points of the sweep</source>
+        <translation>훑은 지점</translation>
+    </message>
+    <message>
+        <source>Value</source>
+        <translation>값</translation>
+    </message>
+    <message>
+        <source>Plan</source>
+        <translation>계획</translation>
+    </message>
+</context>
+<context>
+    <name>shardscope::gui::TimelineView</name>
+    <message>
+        <source>Timeline</source>
+        <translation>타임라인</translation>
+    </message>
+    <message>
+        <source>%1 in use at %2</source>
+        <translation>%2 시점에 %1 사용 중</translation>
+    </message>
+</context>
+</TS>

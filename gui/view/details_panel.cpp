@@ -1,0 +1,184 @@
+#include "gui/view/details_panel.h"
+
+#include <QEvent>
+#include <array>
+
+#include "cli/face/text_picture.h"
+#include "gui/view/words.h"
+#include "sim/price/price_graph.h"
+
+namespace shardscope::gui {
+
+namespace {
+
+QString escaped(std::string_view text) {
+    return toQString(text).toHtmlEscaped();
+}
+
+QString row(const QString& name, const QString& value) {
+    return QStringLiteral("<tr><td style=\"padding-right:10px\">%1</td><td>%2</td></tr>").arg(name, value);
+}
+
+}  // namespace
+
+DetailsPanel::DetailsPanel(PageState& state, QWidget* parent) : QTextBrowser(parent), m_state(state) {
+    setOpenLinks(true);
+    setAccessibleName(tr("Details"));
+    connect(&state, &PageState::selectionChanged, this, &DetailsPanel::fill);
+    connect(&state, &PageState::rangeChanged, this, &DetailsPanel::fill);
+    connect(&state, &PageState::answerChanged, this, &DetailsPanel::fill);
+    fill();
+}
+
+void DetailsPanel::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::LanguageChange) {
+        setAccessibleName(tr("Details"));
+        fill();
+    }
+    QTextBrowser::changeEvent(event);
+}
+
+void DetailsPanel::doSetSource(const QUrl& link, QTextDocument::ResourceType) {
+    // "span:PLAN/SPAN": nothing is loaded, the piece is selected.
+    const QStringList parts = link.path().split(u'/');
+    if (link.scheme() != QLatin1String("span") || parts.size() != 2) return;
+    if (const auto piece = m_state.findSpan(parts[0].toULongLong(), parts[1].toUInt())) m_state.select(piece, true);
+}
+
+void DetailsPanel::fill() {
+    QString html;
+    if (m_state.answer()) {
+        if (const auto range = m_state.range()) html += rangeHtml(*range);
+        if (const auto id = m_state.selection())
+            html += selectionHtml(*id);
+        else
+            html += QStringLiteral("<p>%1</p>")
+                        .arg(tr("Click a bar, or use the arrow keys, to see what it is and what it waits for.")) +
+                    peakHtml();
+    }
+    setHtml(html);
+}
+
+QString DetailsPanel::selectionHtml(const PieceId& id) const {
+    const Answer& answer = *m_state.answer();
+    const cli::PlanReport& plan = answer.report.plans[id.plan];
+    const LaneSet& set = answer.lanes[id.plan];
+    const Lane& lane = set.lanes[id.lane];
+    const formats::RowPiece& piece = *m_state.pieceOf(id);
+    const timeline::Timeline& t = *set.timeline;
+    QString html = QStringLiteral("<h3>%1</h3><p>%2, %3%4</p>")
+                       .arg(describePiece(set, lane, piece).toHtmlEscaped(), escaped(plan.name), escaped(lane.rank),
+                            lane.stream.empty() ? QString() : QStringLiteral(", ") + escaped(lane.stream));
+    html += QStringLiteral("<table>");
+    html += row(tr("from"), instantText(piece.begin));
+    html += row(tr("to"), instantText(piece.end));
+    html += row(tr("takes"), toQString(cli::durationText(piece.end - piece.begin)));
+    if (piece.span == timeline::kNoIndex) return html + QStringLiteral("</table>");
+    const std::uint32_t span = piece.span;
+    if (!t.strings[t.spans.unit[span]].empty()) html += row(tr("unit"), escaped(t.strings[t.spans.unit[span]]));
+    if (t.spans.bytes[span] > 0) html += row(tr("payload"), toQString(cli::bytesText(t.spans.bytes[span])));
+    if (t.spans.microBatch[span] > 0 || plan.setup.plan.microBatches > 1)
+        html += row(tr("micro-batch"), QString::number(t.spans.microBatch[span]));
+    html += QStringLiteral("</table>");
+
+    const auto links = [&](bool waitsFor) {
+        QString list;
+        int shown = 0;
+        for (const timeline::Flow& flow : t.flows) {
+            if ((waitsFor ? flow.to : flow.from) != span) continue;
+            const std::uint32_t other = waitsFor ? flow.from : flow.to;
+            if (++shown > 12) continue;
+            list += QStringLiteral("<li><a href=\"span:%1/%2\">%3</a> (%4)</li>")
+                        .arg(id.plan)
+                        .arg(other)
+                        .arg(escaped(t.strings[t.spans.name[other]]), reasonName(flow.reason).toHtmlEscaped());
+        }
+        if (shown > 12) list += QStringLiteral("<li>%1</li>").arg(tr("and %n more", nullptr, shown - 12));
+        return list;
+    };
+    if (const QString list = links(true); !list.isEmpty())
+        html += QStringLiteral("<p><b>%1</b></p><ul>%2</ul>").arg(tr("It waited for"), list);
+    if (const QString list = links(false); !list.isEmpty())
+        html += QStringLiteral("<p><b>%1</b></p><ul>%2</ul>").arg(tr("What waits for it"), list);
+    if (t.spans.op[span] != timeline::kNoIndex) {
+        const std::string formula = sim::explainPrice(*plan.graph, *plan.model, answer.report.cluster, {},
+                                                      core::OpId(static_cast<std::size_t>(t.spans.op[span])));
+        html += QStringLiteral("<p><b>%1</b></p><pre style=\"white-space:pre-wrap\">%2</pre>")
+                    .arg(tr("How its time comes about"), escaped(formula));
+    }
+    return html;
+}
+
+QString DetailsPanel::peakHtml() const {
+    QString html;
+    for (const cli::PlanReport& plan : m_state.answer()->report.plans) {
+        const sim::MemoryPeak& peak = plan.tightest().memory.step.deviceTime;
+        html +=
+            QStringLiteral("<p><b>%1</b></p><table>")
+                .arg(tr("Memory peak of %1: %2").arg(escaped(plan.name), toQString(cli::bytesText(peak.total.value))));
+        int shown = 0;
+        for (const sim::MemoryPart& part : peak.parts) {
+            if (++shown > 8) break;
+            html +=
+                row(toQString(cli::bytesText(part.bytes.value)),
+                    toQString(pictureText().memoryCategories[static_cast<std::size_t>(part.category)]).toHtmlEscaped() +
+                        QStringLiteral(": ") + escaped(part.tensors) + QStringLiteral("<br>") + escaped(part.owner));
+        }
+        html += QStringLiteral("</table>");
+    }
+    return html;
+}
+
+QString DetailsPanel::rangeHtml(const TimeRange& range) const {
+    const Answer& answer = *m_state.answer();
+    QString html = QStringLiteral("<h3>%1</h3>")
+                       .arg(tr("%1 to %2: %3")
+                                .arg(toQString(cli::durationText(std::llround(range.begin))),
+                                     toQString(cli::durationText(std::llround(range.end))),
+                                     toQString(cli::durationText(std::llround(range.length())))));
+    struct Sum {
+        std::int64_t count = 0, total = 0, least = std::numeric_limits<std::int64_t>::max(), most = 0;
+    };
+    for (std::size_t p = 0; p < answer.plans(); ++p) {
+        std::array<Sum, formats::kLooks> sums{};
+        const auto begin = static_cast<std::int64_t>(m_state.toPlan(p, range.begin));
+        const auto end = static_cast<std::int64_t>(m_state.toPlan(p, range.end));
+        std::int64_t all = 0;
+        for (const Lane& lane : answer.lanes[p].lanes) {
+            if (lane.kind != Lane::Kind::State) continue;
+            const std::int64_t ranks = answer.lanes[p].timeline->ranks[lane.rankIndex].multiplicity;
+            for (const formats::RowPiece& piece : lane.pieces) {
+                const std::int64_t time = std::min(piece.end, end) - std::max(piece.begin, begin);
+                if (time <= 0) continue;
+                Sum& sum = sums[static_cast<std::size_t>(piece.look)];
+                sum.count += ranks;
+                sum.total += ranks * time;
+                sum.least = std::min(sum.least, time);
+                sum.most = std::max(sum.most, time);
+                all += ranks * time;
+            }
+        }
+        html += QStringLiteral(
+                    "<p><b>%1</b></p><table cellspacing=\"4\"><tr><th align=\"left\">%2</th><th>%3</th><th>%4</th>"
+                    "<th>%5</th><th>%6</th><th>%7</th></tr>")
+                    .arg(escaped(answer.report.plans[p].name), tr("what"), tr("count"), tr("sum"), tr("mean"),
+                         tr("largest"), tr("share"));
+        for (std::size_t l = 0; l < sums.size(); ++l) {
+            const Sum& sum = sums[l];
+            if (sum.count == 0) continue;
+            html +=
+                QStringLiteral(
+                    "<tr><td>%1</td><td align=\"right\">%2</td><td align=\"right\">%3</td><td align=\"right\">%4</td>"
+                    "<td align=\"right\">%5</td><td align=\"right\">%6 %</td></tr>")
+                    .arg(toQString(pictureText().looks[l]).toHtmlEscaped())
+                    .arg(sum.count)
+                    .arg(toQString(cli::durationText(sum.total)), toQString(cli::durationText(sum.total / sum.count)),
+                         toQString(cli::durationText(sum.most)))
+                    .arg(100.0 * static_cast<double>(sum.total) / static_cast<double>(all), 0, 'f', 1);
+        }
+        html += QStringLiteral("</table>");
+    }
+    return html;
+}
+
+}  // namespace shardscope::gui

@@ -1,0 +1,30 @@
+#pragma once
+
+// The selected piece: what it is, its price's formula with the numbers, what it waited for and what waits for it, as
+// links. Below, the chosen stretch of time by kind.
+
+#include <QTextBrowser>
+
+#include "gui/view/page_state.h"
+
+namespace shardscope::gui {
+
+class DetailsPanel : public QTextBrowser {
+    Q_OBJECT
+public:
+    DetailsPanel(PageState& state, QWidget* parent = nullptr);
+
+protected:
+    void changeEvent(QEvent* event) override;
+    void doSetSource(const QUrl& link, QTextDocument::ResourceType type) override;
+
+private:
+    void fill();
+    [[nodiscard]] QString selectionHtml(const PieceId& id) const;
+    [[nodiscard]] QString peakHtml() const;
+    [[nodiscard]] QString rangeHtml(const TimeRange& range) const;
+
+    PageState& m_state;
+};
+
+}  // namespace shardscope::gui

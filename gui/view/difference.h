@@ -1,0 +1,34 @@
+#pragma once
+
+// The figures of plans side by side, as the report has them, and how the later ones differ from the first. No Qt: the
+// same figures as `compare --json`.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "cli/face/report.h"
+
+namespace shardscope::gui {
+
+enum class Figure : std::uint8_t { Step, Throughput, Waiting, ExposedCommunication, WireBytes, PeakMemory };
+inline constexpr std::size_t kFigures = 6;
+enum class Unit : std::uint8_t { Nanoseconds, PerSecond, Bytes };
+
+struct DifferenceRow {
+    Figure figure = Figure::Step;
+    Unit unit = Unit::Nanoseconds;
+    bool lessIsBetter = true;
+    std::vector<double> values;  ///< by plan
+
+    [[nodiscard]] double difference(std::size_t plan) const { return values[plan] - values.front(); }
+    /// Value over the first plan's; 0 where that is 0.
+    [[nodiscard]] double ratio(std::size_t plan) const {
+        return values.front() != 0 ? values[plan] / values.front() : 0;
+    }
+};
+
+/// Times are means over all ranks, bytes on the wire of the busiest class, peak memory what the tightest rank needs.
+[[nodiscard]] std::vector<DifferenceRow> differencesOf(const cli::Report& report);
+
+}  // namespace shardscope::gui

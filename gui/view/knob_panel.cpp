@@ -1,0 +1,225 @@
+#include "gui/view/knob_panel.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QCoreApplication>
+#include <QEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSpinBox>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <limits>
+
+#include "gui/view/words.h"
+
+namespace shardscope::gui {
+
+using core::Document;
+using core::Key;
+
+namespace {
+
+/// What a key does, in the window's language; the English text is the key's own.
+QString inWindowsLanguage(std::string_view text) {
+    return QCoreApplication::translate("Key", std::string(text).c_str());
+}
+
+QString textOf(const Document& value) {
+    return value.kind == Document::Kind::Text ? toQString(value.text) : toQString(core::writeTomlValue(value));
+}
+
+}  // namespace
+
+KnobPanel::KnobPanel(QWidget* parent) : QScrollArea(parent) {
+    setWidgetResizable(true);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setFrameShape(QFrame::NoFrame);
+    build();
+    retranslate();
+    refresh();
+}
+
+void KnobPanel::build() {
+    auto* content = new QWidget;
+    auto* layout = new QVBoxLayout(content);
+    m_filter = new QLineEdit;
+    m_filter->setClearButtonEnabled(true);
+    connect(m_filter, &QLineEdit::textChanged, this, &KnobPanel::setFilter);
+    layout->addWidget(m_filter);
+    m_knobs.reserve(core::scenarioKeys().size());
+    // The plan first: it is what one turns.
+    for (const char* section : {"parallelism", "precision", "training", "cluster", "model", ""}) {
+        auto* heading = new QLabel;
+        QFont bold = heading->font();
+        bold.setBold(true);
+        heading->setFont(bold);
+        heading->setWordWrap(true);
+        layout->addWidget(heading);
+        m_sections.emplace_back(heading, section);
+        for (const Key& key : core::scenarioKeys())
+            if (key.section() == section) addKnob(key, *layout);
+    }
+    layout->addStretch();
+    setWidget(content);
+}
+
+void KnobPanel::addKnob(const Key& key, QVBoxLayout& layout) {
+    Knob knob;
+    knob.key = &key;
+    knob.row = new QWidget;
+    auto* rows = new QVBoxLayout(knob.row);
+    rows->setContentsMargins(0, 2, 0, 6);
+    rows->setSpacing(1);
+    knob.name = new QLabel(toQString(key.name()));
+    rows->addWidget(knob.name);
+    const std::size_t index = m_knobs.size();
+    const auto chosen = [this, index](const Document& value) { choose(m_knobs[index], value); };
+    const bool isWords = !key.words.empty() && std::holds_alternative<std::string& (*)(core::Scenario&)>(key.binding);
+    if (std::holds_alternative<bool& (*)(core::Scenario&)>(key.binding)) {
+        auto* box = new QCheckBox(toQString(key.name()));
+        knob.name->hide();
+        connect(box, &QCheckBox::toggled, this, [chosen](bool on) { chosen(Document::of(on)); });
+        knob.put = [box](const Document& value) { box->setChecked(value.boolean); };
+        knob.editor = box;
+    } else if (isWords) {
+        auto* box = new QComboBox;
+        box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+        for (const std::string_view word : key.words) box->addItem(toQString(word));
+        connect(box, &QComboBox::textActivated, this,
+                [chosen](const QString& word) { chosen(Document::of(word.toStdString())); });
+        knob.put = [box](const Document& value) { box->setCurrentText(toQString(value.text)); };
+        knob.editor = box;
+    } else if (std::holds_alternative<std::int64_t& (*)(core::Scenario&)>(key.binding)) {
+        auto* box = new QSpinBox;
+        constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+        box->setRange(static_cast<int>(std::max(key.least, -kMost)), static_cast<int>(std::min(key.most, kMost)));
+        box->setGroupSeparatorShown(true);
+        box->setAccelerated(true);
+        connect(box, &QSpinBox::valueChanged, this,
+                [chosen](int value) { chosen(Document::of(static_cast<std::int64_t>(value))); });
+        knob.put = [box](const Document& value) { box->setValue(static_cast<int>(value.integer)); };
+        knob.editor = box;
+    } else {
+        auto* line = new QLineEdit;
+        connect(line, &QLineEdit::editingFinished, this, [this, index, line] {
+            if (line->isModified()) setKey(toQString(m_knobs[index].key->path), line->text());
+            line->setModified(false);
+        });
+        knob.put = [line](const Document& value) { line->setText(textOf(value)); };
+        knob.editor = line;
+    }
+    knob.editor->setFocusPolicy(Qt::StrongFocus);
+    knob.editor->setMinimumWidth(60);  // narrower than its longest word
+    knob.name->setBuddy(knob.editor);
+    rows->addWidget(knob.editor);
+    knob.what = new QLabel;
+    knob.what->setWordWrap(true);
+    knob.what->setForegroundRole(QPalette::PlaceholderText);
+    rows->addWidget(knob.what);
+    knob.problem = new QLabel;
+    knob.problem->setWordWrap(true);
+    knob.problem->setObjectName(QStringLiteral("problem"));
+    knob.problem->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    knob.problem->hide();
+    rows->addWidget(knob.problem);
+    layout.addWidget(knob.row);
+    m_knobs.push_back(std::move(knob));
+}
+
+void KnobPanel::retranslate() {
+    setAccessibleName(tr("Knobs"));
+    m_filter->setPlaceholderText(tr("Find a knob"));
+    m_filter->setAccessibleName(tr("Find a knob"));
+    for (const auto& [label, section] : m_sections)
+        label->setText(section.empty() ? tr("Title")
+                                       : QStringLiteral("[%1] %2").arg(
+                                             toQString(section), inWindowsLanguage(core::describeSection(section))));
+    const core::Scenario defaults;
+    for (const Knob& knob : m_knobs) {
+        const QString standard = textOf(core::valueOf(defaults, *knob.key));
+        QString what = inWindowsLanguage(knob.key->what);
+        if (!knob.key->special.empty())
+            what += QStringLiteral(" ") + inWindowsLanguage(knob.key->special) + QStringLiteral(".");
+        if (!standard.isEmpty()) what += QStringLiteral(" ") + tr("Default: %1.").arg(standard);
+        knob.what->setText(what);
+        knob.editor->setAccessibleName(toQString(knob.key->path));
+        knob.editor->setAccessibleDescription(what);
+    }
+}
+
+void KnobPanel::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::LanguageChange) retranslate();
+    QScrollArea::changeEvent(event);
+}
+
+void KnobPanel::refresh() {
+    m_showing = true;
+    for (const Knob& knob : m_knobs) knob.put(core::valueOf(m_scenario, *knob.key));
+    m_showing = false;
+}
+
+void KnobPanel::setScenario(const core::Scenario& scenario) {
+    m_scenario = scenario;
+    for (const Knob& knob : m_knobs) knob.problem->hide();
+    refresh();
+}
+
+KnobPanel::Knob* KnobPanel::find(const QString& path) {
+    const std::string wanted = path.toStdString();
+    const auto found = std::ranges::find_if(m_knobs, [&](const Knob& knob) { return knob.key->path == wanted; });
+    return found == m_knobs.end() ? nullptr : &*found;
+}
+
+void KnobPanel::choose(Knob& knob, const Document& value) {
+    if (m_showing) return;
+    // As if it had been given: some keys count by that alone.
+    const std::string path(knob.key->path);
+    core::Scenario changed = m_scenario;
+    if (const auto set = core::applyOverride(changed, path + "=" + core::writeTomlValue(value)); !set) {
+        showProblem(toQString(path), toQString(set.error().message));
+        return;
+    }
+    showProblem(toQString(path), {});
+    m_scenario = std::move(changed);
+    emit edited(m_scenario, toQString(path));
+}
+
+bool KnobPanel::setKey(const QString& path, const QString& value) {
+    core::Scenario changed = m_scenario;
+    if (const auto set = core::applyOverride(changed, (path + u'=' + value).toStdString()); !set) {
+        showProblem(path, toQString(set.error().message));
+        return false;
+    }
+    showProblem(path, {});
+    m_scenario = std::move(changed);
+    refresh();
+    emit edited(m_scenario, path);
+    return true;
+}
+
+void KnobPanel::showProblem(const QString& path, const QString& text) {
+    Knob* knob = find(path);
+    if (knob == nullptr) return;
+    knob->problem->setText(text.isEmpty() ? text : QStringLiteral("\u26a0 ") + text);
+    knob->problem->setVisible(!text.isEmpty());
+    if (!text.isEmpty()) ensureWidgetVisible(knob->row);
+}
+
+QWidget* KnobPanel::editorOf(const QString& path) const {
+    Knob* knob = const_cast<KnobPanel*>(this)->find(path);
+    return knob != nullptr ? knob->editor : nullptr;
+}
+
+QString KnobPanel::problemOf(const QString& path) const {
+    Knob* knob = const_cast<KnobPanel*>(this)->find(path);
+    return knob != nullptr && !knob->problem->isHidden() ? knob->problem->text() : QString();
+}
+
+void KnobPanel::setFilter(const QString& text) {
+    for (const Knob& knob : m_knobs)
+        knob.row->setVisible(toQString(knob.key->path).contains(text, Qt::CaseInsensitive) ||
+                             knob.what->text().contains(text, Qt::CaseInsensitive));
+}
+
+}  // namespace shardscope::gui

@@ -1,0 +1,64 @@
+#pragma once
+
+// Every key of a scenario as an editor, made from the parser's own list. A value that the scenario refuses is told
+// beside its editor and changes nothing.
+
+#include <QScrollArea>
+#include <functional>
+#include <vector>
+
+#include "core/scenario/keys.h"
+#include "core/scenario/scenario.h"
+
+class QLabel;
+class QLineEdit;
+class QVBoxLayout;
+
+namespace shardscope::gui {
+
+class KnobPanel : public QScrollArea {
+    Q_OBJECT
+public:
+    explicit KnobPanel(QWidget* parent = nullptr);
+
+    /// Shows the values of a scenario; emits nothing.
+    void setScenario(const core::Scenario& scenario);
+    [[nodiscard]] const core::Scenario& scenario() const { return m_scenario; }
+    /// Sets a key from text as `--set` takes it; false, with the reason shown, where it is refused.
+    bool setKey(const QString& path, const QString& value);
+    /// What simulating the present scenario failed with, beside the key that it names; empty text takes it away.
+    void showProblem(const QString& path, const QString& text);
+    [[nodiscard]] QWidget* editorOf(const QString& path) const;
+    [[nodiscard]] QString problemOf(const QString& path) const;
+    void setFilter(const QString& text);
+
+signals:
+    /// The user chose another value of `path`.
+    void edited(const shardscope::core::Scenario& scenario, const QString& path);
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    struct Knob {
+        const core::Key* key = nullptr;
+        QWidget* row = nullptr;
+        QLabel *name = nullptr, *what = nullptr, *problem = nullptr;
+        QWidget* editor = nullptr;
+        std::function<void(const core::Document&)> put;  ///< shows a value
+    };
+    void build();
+    void addKnob(const core::Key& key, QVBoxLayout& layout);
+    void retranslate();
+    void refresh();
+    void choose(Knob& knob, const core::Document& value);
+    [[nodiscard]] Knob* find(const QString& path);
+
+    core::Scenario m_scenario;
+    std::vector<Knob> m_knobs;
+    std::vector<std::pair<QLabel*, std::string>> m_sections;
+    QLineEdit* m_filter = nullptr;
+    bool m_showing = false;  ///< values are being shown, not chosen
+};
+
+}  // namespace shardscope::gui

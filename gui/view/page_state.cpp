@@ -1,0 +1,186 @@
+#include "gui/view/page_state.h"
+
+#include <algorithm>
+
+namespace shardscope::gui {
+
+PageState::PageState(QObject* parent) : QObject(parent) {}
+
+void PageState::setAnswer(std::shared_ptr<const Answer> answer) {
+    m_answer = std::move(answer);
+    m_view.setEnd(m_answer ? static_cast<double>(m_answer->end) : 1);
+    // What was selected may not exist any more.
+    if (m_selection && pieceOf(*m_selection) == nullptr) m_selection.reset();
+    m_playHead = std::min(m_playHead, m_view.end());
+    emit answerChanged();
+    emit viewChanged();
+    emit selectionChanged();
+}
+
+void PageState::setAlignment(Alignment alignment) {
+    if (m_alignment == alignment) return;
+    m_alignment = alignment;
+    emit viewChanged();
+}
+
+void PageState::setStreamsShown(bool shown) {
+    if (m_streams == shown) return;
+    m_streams = shown;
+    emit viewChanged();
+}
+
+void PageState::zoom(double factor, double at) {
+    m_view.zoom(factor, at);
+    emit viewChanged();
+}
+
+void PageState::pan(double share) {
+    m_view.pan(share);
+    emit viewChanged();
+}
+
+void PageState::show(TimeRange range) {
+    m_view.remember();
+    m_view.show(range);
+    m_view.remember();
+    emit viewChanged();
+}
+
+void PageState::fit() {
+    m_view.remember();
+    m_view.fit();
+    m_view.remember();
+    emit viewChanged();
+}
+
+void PageState::back() {
+    if (m_view.back()) emit viewChanged();
+}
+
+void PageState::forward() {
+    if (m_view.forward()) emit viewChanged();
+}
+
+void PageState::setCursor(std::optional<double> axisTime) {
+    if (m_cursor == axisTime) return;
+    m_cursor = axisTime;
+    emit cursorChanged();
+}
+
+void PageState::setPlayHead(double axisTime) {
+    m_playHead = std::clamp(axisTime, 0.0, m_view.end());
+    emit cursorChanged();
+}
+
+void PageState::setRange(std::optional<TimeRange> range) {
+    m_range = range;
+    emit rangeChanged();
+}
+
+void PageState::select(std::optional<PieceId> piece, bool reveal) {
+    if (piece && pieceOf(*piece) == nullptr) piece.reset();
+    m_selection = piece;
+    if (piece && reveal) {
+        const formats::RowPiece& shown = *pieceOf(*piece);
+        m_view.reveal(toAxis(piece->plan, static_cast<double>(shown.begin)),
+                      toAxis(piece->plan, static_cast<double>(shown.end)));
+        emit viewChanged();
+    }
+    if (piece) setPlayHead(toAxis(piece->plan, static_cast<double>(pieceOf(*piece)->begin)));
+    emit selectionChanged();
+}
+
+void PageState::step(int by) {
+    if (!m_answer || m_answer->plans() == 0) return;
+    if (!m_selection) {
+        const Lane& lane = m_answer->lanes[0].lanes[0];
+        const auto first = std::ranges::find_if(lane.pieces, [&](const formats::RowPiece& piece) {
+            return toAxis(0, static_cast<double>(piece.end)) > m_view.range().begin;
+        });
+        if (first != lane.pieces.end())
+            select(PieceId{0, 0, static_cast<std::size_t>(first - lane.pieces.begin())}, true);
+        return;
+    }
+    const auto& pieces = m_answer->lanes[m_selection->plan].lanes[m_selection->lane].pieces;
+    const auto next = static_cast<std::int64_t>(m_selection->piece) + by;
+    if (next < 0 || next >= static_cast<std::int64_t>(pieces.size())) return;
+    select(PieceId{m_selection->plan, m_selection->lane, static_cast<std::size_t>(next)}, true);
+}
+
+void PageState::stepLane(int by) {
+    if (!m_answer || !m_selection) {
+        step(0);
+        return;
+    }
+    PieceId at = *m_selection;
+    const double instant = toAxis(at.plan, static_cast<double>(pieceOf(at)->begin));
+    for (;;) {
+        if (by > 0) {
+            if (++at.lane >= m_answer->lanes[at.plan].lanes.size()) {
+                if (++at.plan >= m_answer->plans()) return;
+                at.lane = 0;
+            }
+        } else if (at.lane-- == 0) {
+            if (at.plan-- == 0) return;
+            at.lane = m_answer->lanes[at.plan].lanes.size() - 1;
+        }
+        const Lane& lane = m_answer->lanes[at.plan].lanes[at.lane];
+        if (!isShown(lane) || lane.pieces.empty()) continue;
+        const auto time = static_cast<std::int64_t>(toPlan(at.plan, instant));
+        auto piece = std::ranges::find_if(lane.pieces, [&](const formats::RowPiece& p) { return p.end > time; });
+        if (piece == lane.pieces.end()) --piece;
+        at.piece = static_cast<std::size_t>(piece - lane.pieces.begin());
+        select(at, true);
+        return;
+    }
+}
+
+void PageState::focusSelection() {
+    if (m_range) {
+        show(*m_range);
+        return;
+    }
+    if (!m_selection) {
+        fit();
+        return;
+    }
+    const formats::RowPiece& piece = *pieceOf(*m_selection);
+    const double begin = toAxis(m_selection->plan, static_cast<double>(piece.begin));
+    const double end = toAxis(m_selection->plan, static_cast<double>(piece.end));
+    const double margin = 0.25 * (end - begin);
+    show({begin - margin, end + margin});
+}
+
+const formats::RowPiece* PageState::pieceOf(const PieceId& id) const {
+    if (!m_answer || id.plan >= m_answer->lanes.size() || id.lane >= m_answer->lanes[id.plan].lanes.size())
+        return nullptr;
+    const auto& pieces = m_answer->lanes[id.plan].lanes[id.lane].pieces;
+    return id.piece < pieces.size() ? &pieces[id.piece] : nullptr;
+}
+
+std::optional<PieceId> PageState::findSpan(std::size_t plan, std::uint32_t span) const {
+    if (!m_answer || plan >= m_answer->lanes.size()) return std::nullopt;
+    std::optional<PieceId> found;
+    const auto& lanes = m_answer->lanes[plan].lanes;
+    for (std::size_t l = 0; l < lanes.size(); ++l)
+        for (std::size_t p = 0; p < lanes[l].pieces.size(); ++p) {
+            const formats::RowPiece& piece = lanes[l].pieces[p];
+            if (piece.span != span) continue;
+            // A gap names the span to blame; the span itself is work, or lies on a stream's lane.
+            if (lanes[l].kind == Lane::Kind::Stream && isShown(lanes[l])) return PieceId{plan, l, p};
+            if (!found && !isGap(piece.look)) found = PieceId{plan, l, p};
+        }
+    return found;
+}
+
+double PageState::toAxis(std::size_t plan, double time) const {
+    const double end = static_cast<double>(m_answer->report.plans[plan].stepNs);
+    return gui::toAxis(m_alignment, time, end, m_view.end());
+}
+
+double PageState::toPlan(std::size_t plan, double axisTime) const {
+    const double end = static_cast<double>(m_answer->report.plans[plan].stepNs);
+    return gui::toPlan(m_alignment, axisTime, end, m_view.end());
+}
+
+}  // namespace shardscope::gui

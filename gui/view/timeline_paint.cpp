@@ -1,0 +1,279 @@
+// How the timeline is painted: image rows and words into a base that is kept, what moves on top of it.
+
+#include <QPainter>
+#include <QScrollBar>
+#include <algorithm>
+#include <cmath>
+
+#include "cli/face/text_picture.h"
+#include "cli/face/words.h"
+#include "gui/view/timeline_view.h"
+#include "gui/view/words.h"
+
+namespace shardscope::gui {
+
+using formats::Look;
+using formats::RowPiece;
+
+void TimelineView::paintHeader(QPainter& painter, const Strip& strip, int y) const {
+    const cli::PlanReport& plan = m_state.answer()->report.plans[strip.plan];
+    const formats::PictureText& text = pictureText();
+    QFont large = font();
+    large.setBold(true);
+    large.setPointSizeF(font().pointSizeF() * 1.15);
+    painter.setFont(large);
+    painter.setPen(m_theme.text);
+    const int line = fontMetrics().height();
+    const QString name = toQString(plan.name);
+    const int baseline = y + line + 2;
+    painter.drawText(10, baseline, name);
+    const int after = 10 + QFontMetrics(large).horizontalAdvance(name + QStringLiteral("   "));
+    painter.setFont(font());
+    painter.setPen(m_theme.peak);
+    const auto percent = [](double share) { return std::to_string(std::lround(share * 100)); };
+    QString headline = toQString(formats::fill(text.headline, percent(plan.shareOf(plan.allRanks.compute))));
+    headline += toQString(formats::fill(text.transferShare, percent(plan.shareOf(plan.allRanks.transfer))));
+    headline += toQString(formats::fill(text.waitShare, percent(plan.shareOf(plan.allRanks.gpuWaits()))));
+    painter.drawText(after, baseline, headline);
+    painter.setPen(m_theme.mutedText);
+    painter.drawText(10, baseline + line,
+                     toQString(cli::planInWords(plan.setup, std::string(text.language))) + QStringLiteral("   ") +
+                         toQString(formats::fill(text.step, cli::durationText(plan.stepNs))));
+}
+
+void TimelineView::paintMemoryWords(QPainter& painter, const Strip& strip, int y) const {
+    const LaneSet& set = m_state.answer()->lanes[strip.plan];
+    const formats::PictureText& text = pictureText();
+    const QRect area = plot();
+    const std::int64_t most = memoryTop();
+    const auto yOf = [&](std::int64_t bytes) {
+        return y + strip.height -
+               static_cast<int>(std::lround(static_cast<double>(bytes) / static_cast<double>(most) * strip.height));
+    };
+    painter.setPen(m_theme.text);
+    painter.drawText(QRect(0, y, area.left() - 8, fontMetrics().height()), Qt::AlignRight, toQString(text.memory));
+    painter.setPen(m_theme.mutedText);
+    painter.drawText(QRect(0, y + fontMetrics().height(), area.left() - 8, fontMetrics().height()), Qt::AlignRight,
+                     toQString(set.timeline->strings[set.timeline->ranks[set.memoryRank].name]));
+    painter.setPen(m_theme.axis);
+    painter.drawLine(area.left(), y + strip.height, area.right(), y + strip.height);
+    const QString capacity = toQString(formats::fill(text.capacity, cli::bytesText(set.capacity)));
+    if (set.capacity > 0 && set.capacity <= most) {
+        painter.setPen(QPen(m_theme.peak, 2, Qt::DashLine));
+        painter.drawLine(area.left(), yOf(set.capacity), area.right(), yOf(set.capacity));
+        painter.drawText(area.left() + 6, yOf(set.capacity) + fontMetrics().ascent() + 2, capacity);
+    }
+    const auto peak = static_cast<std::size_t>(set.peak);
+    const double x = xOf(m_state.toAxis(strip.plan, static_cast<double>(set.memory.time[peak])));
+    QString words = toQString(formats::fill(text.peak, cli::bytesText(set.memory.total[peak])));
+    if (set.capacity > most) words += QStringLiteral(", ") + capacity;
+    if (x < area.left() || x > area.right()) return;
+    painter.setPen(m_theme.peak);
+    painter.setBrush(m_theme.peak);
+    painter.drawEllipse(QPointF(x, yOf(set.memory.total[peak])), 3.5, 3.5);
+    const int width = fontMetrics().horizontalAdvance(words);
+    const int left =
+        static_cast<int>(x) + 8 + width > area.right() ? static_cast<int>(x) - 8 - width : static_cast<int>(x) + 8;
+    painter.setPen(m_theme.text);
+    painter.drawText(left, std::max(y + fontMetrics().ascent(), yOf(set.memory.total[peak]) - 4), words);
+}
+
+void TimelineView::paintBase(QPainter& painter, QImage& image, int offset, int height) {
+    const double ratio = image.devicePixelRatio();
+    const QRect area = plot();
+    const auto& answer = m_state.answer();
+    if (!answer) return;
+    const auto device = [&](const QRect& logical) {
+        return QRect(static_cast<int>(std::lround(logical.left() * ratio)),
+                     static_cast<int>(std::lround(logical.top() * ratio)),
+                     static_cast<int>(std::lround(logical.width() * ratio)),
+                     static_cast<int>(std::lround(logical.height() * ratio)));
+    };
+    const double tick = tickOf(m_state.view().range().length(), std::max(2, area.width() / 110));
+    painter.setPen(m_theme.grid);
+    for (double t = std::ceil(m_state.view().range().begin / tick) * tick; t <= m_state.view().range().end; t += tick)
+        painter.drawLine(QPointF(std::floor(xOf(t)) + 0.5, 0), QPointF(std::floor(xOf(t)) + 0.5, height));
+
+    std::vector<DrawnPiece> wide;
+    painter.setFont(font());
+    for (const Strip& strip : m_strips) {
+        const int y = strip.top - offset;
+        if (y + strip.height < 0 || y > height) continue;
+        const LaneSet& set = answer->lanes[strip.plan];
+        const TimeRange range = planRange(strip.plan);
+        if (strip.kind == Strip::Kind::Header) {
+            paintHeader(painter, strip, y);
+        } else if (strip.kind == Strip::Kind::Memory) {
+            paintMemory(image, device({area.left(), y, area.width(), strip.height}), set.memory, memoryTop(), range,
+                        m_theme);
+            paintMemoryWords(painter, strip, y);
+        } else {
+            const Lane& lane = set.lanes[strip.lane];
+            wide.clear();
+            const int wideFrom = static_cast<int>(ratio * 5 * fontMetrics().averageCharWidth());
+            paintLane(image, device({area.left(), y, area.width(), strip.height}), lane, range, m_theme,
+                      lane.kind == Lane::Kind::State ? &wide : nullptr, wideFrom);
+            const bool state = lane.kind == Lane::Kind::State;
+            painter.setPen(state ? m_theme.text : m_theme.mutedText);
+            painter.drawText(QRect(0, y, area.left() - 8, strip.height), Qt::AlignRight | Qt::AlignVCenter,
+                             fontMetrics().elidedText(toQString(state ? lane.rank : lane.stream), Qt::ElideMiddle,
+                                                      area.left() - 12));
+            if (!state) continue;
+            for (const DrawnPiece& drawn : wide) {
+                const formats::PictureText& text = pictureText();
+                const RowPiece& piece = *drawn.piece;
+                const bool gap = isGap(piece.look);
+                QString words;
+                if (gap)
+                    words = toQString(formats::fill(text.waits[static_cast<std::size_t>(piece.cause)],
+                                                    set.timeline->strings[piece.causeUnit]));
+                else if (piece.span != timeline::kNoIndex)
+                    words = toQString(set.timeline->strings[set.timeline->spans.unit[piece.span]]);
+                const QRect rect(static_cast<int>(drawn.rect.left() / ratio), y,
+                                 static_cast<int>(drawn.rect.width() / ratio), strip.height);
+                const auto fits = [&] { return fontMetrics().horizontalAdvance(words) + 8 <= rect.width(); };
+                if (gap && !fits()) words = toQString(text.waits.back());
+                if (words.isEmpty() || !fits()) continue;
+                if (gap) {
+                    // Words on a pattern need a plain ground.
+                    const int width = fontMetrics().horizontalAdvance(words) + 6;
+                    const QRect ground(rect.center().x() - width / 2, rect.bottom() - fontMetrics().height(), width,
+                                       fontMetrics().height());
+                    painter.fillRect(ground, m_theme.of(piece.look).colour);
+                    painter.setPen(m_theme.text);
+                    painter.drawText(ground, Qt::AlignCenter, words);
+                } else {
+                    painter.setPen(m_theme.of(piece.look).text);
+                    painter.drawText(rect, Qt::AlignCenter, words);
+                }
+            }
+            painter.setPen(m_theme.text);
+            painter.drawText(QRect(area.right() + 6, y, viewport()->width() - area.right() - 8, strip.height),
+                             Qt::AlignLeft | Qt::AlignVCenter,
+                             QStringLiteral("%1 %").arg(std::lround(100 * lane.work)));
+        }
+    }
+    // Where every step ends.
+    for (std::size_t p = 0; p < answer->plans(); ++p) {
+        const double x = xOf(m_state.toAxis(p, static_cast<double>(answer->report.plans[p].stepNs)));
+        if (x < area.left() || x > area.right() + 1) continue;
+        int top = height, bottom = 0;
+        for (const Strip& strip : m_strips)
+            if (strip.plan == p && strip.kind != Strip::Kind::Header) {
+                top = std::min(top, strip.top - offset);
+                bottom = std::max(bottom, strip.top + strip.height - offset);
+            }
+        painter.setPen(QPen(m_theme.text, 2));
+        painter.drawLine(QPointF(x, top), QPointF(x, bottom));
+    }
+}
+
+void TimelineView::renderBase() {
+    const double ratio = devicePixelRatioF();
+    const QSize size = viewport()->size();
+    const QSize pixels(static_cast<int>(std::ceil(size.width() * ratio)),
+                       static_cast<int>(std::ceil(size.height() * ratio)));
+    if (m_base.size() != pixels) m_base = QImage(pixels, QImage::Format_RGB32);
+    m_base.setDevicePixelRatio(ratio);
+    m_base.fill(m_theme.canvas);
+    QPainter painter(&m_base);
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintBase(painter, m_base, verticalScrollBar()->value(), size.height());
+    m_baseValid = true;
+}
+
+QImage TimelineView::wholePicture() {
+    const double ratio = devicePixelRatioF();
+    const int height = m_height + axisHeight();
+    QImage image(QSize(static_cast<int>(viewport()->width() * ratio), static_cast<int>(height * ratio)),
+                 QImage::Format_RGB32);
+    image.setDevicePixelRatio(ratio);
+    image.fill(m_theme.canvas);
+    QPainter painter(&image);
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintBase(painter, image, 0, m_height);
+    painter.translate(0, height - viewport()->height());
+    paintAxis(painter);
+    return image;
+}
+
+void TimelineView::paintAxis(QPainter& painter) const {
+    const QRect area = plot();
+    const int top = viewport()->height() - axisHeight();
+    painter.fillRect(0, top, viewport()->width(), axisHeight(), m_theme.canvas);
+    painter.setPen(m_theme.axis);
+    painter.drawLine(area.left(), top, area.right(), top);
+    const TimeRange& range = m_state.view().range();
+    const double tick = tickOf(range.length(), std::max(2, area.width() / 110));
+    for (double t = std::ceil(range.begin / tick) * tick; t <= range.end; t += tick) {
+        const double x = xOf(t);
+        painter.drawLine(QPointF(x, top), QPointF(x, top + 4));
+        const QString words =
+            std::abs(t) < tick / 2 ? QStringLiteral("0") : toQString(cli::durationText(std::llround(t)));
+        painter.drawText(QRectF(x - 60, top + 5, 120, axisHeight() - 5), Qt::AlignHCenter | Qt::AlignTop, words);
+    }
+}
+
+void TimelineView::paintLinks(QPainter& painter) const {
+    const auto selected = m_state.selection();
+    if (!selected) return;
+    const RowPiece* piece = m_state.pieceOf(*selected);
+    const auto from = rectOf(*selected);
+    if (piece == nullptr || !from || piece->span == timeline::kNoIndex) return;
+    const timeline::Timeline& t = *m_state.answer()->lanes[selected->plan].timeline;
+    int drawn = 0;
+    constexpr int kMostLinks = 24;
+    for (const timeline::Flow& flow : t.flows) {
+        const bool waitsFor = flow.to == piece->span, waitedFor = flow.from == piece->span;
+        if (!waitsFor && !waitedFor) continue;
+        const auto other = m_state.findSpan(selected->plan, waitsFor ? flow.from : flow.to);
+        const auto rect = other ? rectOf(*other) : std::nullopt;
+        if (!rect || ++drawn > kMostLinks) continue;
+        const QPointF a =
+            waitsFor ? QPointF(rect->right(), rect->center().y()) : QPointF(from->right(), from->center().y());
+        const QPointF b =
+            waitsFor ? QPointF(from->left(), from->center().y()) : QPointF(rect->left(), rect->center().y());
+        painter.setPen(QPen(m_theme.selection, 1.5, waitsFor ? Qt::SolidLine : Qt::DashLine));
+        painter.drawLine(a, b);
+        painter.setBrush(m_theme.selection);
+        painter.drawEllipse(b, 2.5, 2.5);
+    }
+}
+
+void TimelineView::paintOverlay(QPainter& painter) const {
+    const QRect area = plot();
+    painter.setClipRect(QRect(area.left(), 0, area.width(), area.height()));
+    if (const auto range = m_state.range()) {
+        QColor shade = m_theme.selection;
+        shade.setAlpha(36);
+        const double left = xOf(range->begin), right = xOf(range->end);
+        painter.fillRect(QRectF(left, 0, right - left, area.height()), shade);
+        painter.setPen(QPen(m_theme.selection, 1));
+        painter.drawLine(QPointF(left, 0), QPointF(left, area.height()));
+        painter.drawLine(QPointF(right, 0), QPointF(right, area.height()));
+    }
+    if (const auto selected = m_state.selection())
+        if (const auto rect = rectOf(*selected)) {
+            paintLinks(painter);
+            painter.setBrush(Qt::NoBrush);
+            painter.setPen(QPen(m_theme.selection, 2));
+            painter.drawRect(rect->adjusted(-1, -1, 1, 1));
+        }
+    if (m_state.playHead() > 0) {
+        painter.setPen(QPen(m_theme.playHead, 2));
+        const double x = xOf(m_state.playHead());
+        painter.drawLine(QPointF(x, 0), QPointF(x, area.height()));
+    }
+    if (const auto cursor = m_state.cursor()) {
+        painter.setPen(QPen(m_theme.mutedText, 1, Qt::DotLine));
+        painter.drawLine(QPointF(xOf(*cursor), 0), QPointF(xOf(*cursor), area.height()));
+    }
+    painter.setClipping(false);
+    if (hasFocus()) {
+        painter.setPen(QPen(m_theme.palette.color(QPalette::Highlight), 2));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(viewport()->rect().adjusted(1, 1, -1, -1));
+    }
+}
+
+}  // namespace shardscope::gui

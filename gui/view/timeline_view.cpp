@@ -1,0 +1,341 @@
+#include "gui/view/timeline_view.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QToolTip>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+
+#include "cli/face/text_picture.h"
+#include "cli/face/words.h"
+#include "gui/view/words.h"
+
+namespace shardscope::gui {
+
+using formats::Look;
+using formats::RowPiece;
+
+namespace {
+
+// Keys by their place, so that they work while Hangul is typed (evdev codes plus 8).
+enum PhysicalKey : quint32 { KeyW = 25, KeyA = 38, KeyS = 39, KeyD = 40 };
+constexpr double kZoomStep = 1.25, kPanStep = 0.1;
+
+bool isKey(const QKeyEvent& event, PhysicalKey place, Qt::Key letter) {
+    return event.nativeScanCode() == place || event.key() == letter;
+}
+
+}  // namespace
+
+TimelineView::TimelineView(PageState& state, QWidget* parent)
+    : QAbstractScrollArea(parent), m_state(state), m_theme(themeOf(ThemeKind::Light)) {
+    setFocusPolicy(Qt::StrongFocus);
+    setFrameShape(QFrame::NoFrame);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    viewport()->setMouseTracking(true);
+    viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
+    setAccessibleName(tr("Timeline"));
+    measureLabels();
+    connect(&state, &PageState::answerChanged, this, [this] {
+        measureLabels();
+        layOut();
+        forget();
+    });
+    connect(&state, &PageState::viewChanged, this, [this] {
+        layOut();
+        forget();
+    });
+    connect(&state, &PageState::cursorChanged, viewport(), qOverload<>(&QWidget::update));
+    connect(&state, &PageState::rangeChanged, viewport(), qOverload<>(&QWidget::update));
+    connect(&state, &PageState::selectionChanged, this, [this] {
+        if (const auto piece = m_state.selection()) ensureVisible(*piece);
+        viewport()->update();
+    });
+}
+
+void TimelineView::setTheme(const Theme& theme) {
+    m_theme = theme;
+    forget();
+}
+
+void TimelineView::forget() {
+    m_baseValid = false;
+    viewport()->update();
+}
+
+void TimelineView::measureLabels() {
+    m_labels = fontMetrics().horizontalAdvance(QStringLiteral("0000.0 GiB "));
+    m_percent = fontMetrics().horizontalAdvance(QStringLiteral("100 %")) + 16;
+    if (!m_state.answer()) return;
+    for (const LaneSet& set : m_state.answer()->lanes)
+        for (const Lane& lane : set.lanes)
+            m_labels = std::max(m_labels, fontMetrics().horizontalAdvance(
+                                              toQString(lane.kind == Lane::Kind::State ? lane.rank : lane.stream)));
+}
+
+int TimelineView::axisHeight() const {
+    return fontMetrics().height() + 10;
+}
+
+QRect TimelineView::plot() const {
+    const int left = std::min(m_labels, viewport()->width() / 3) + 20;
+    return {left, 0, std::max(1, viewport()->width() - left - m_percent),
+            std::max(1, viewport()->height() - axisHeight())};
+}
+
+void TimelineView::layOut() {
+    m_strips.clear();
+    const int line = fontMetrics().height();
+    int top = 4;
+    if (const auto& answer = m_state.answer()) {
+        for (std::size_t p = 0; p < answer->plans(); ++p) {
+            m_strips.push_back({Strip::Kind::Header, p, 0, top, 2 * line + 10});
+            top += 2 * line + 10;
+            for (std::size_t l = 0; l < answer->lanes[p].lanes.size(); ++l) {
+                const Lane& lane = answer->lanes[p].lanes[l];
+                if (!m_state.isShown(lane)) continue;
+                const bool state = lane.kind == Lane::Kind::State;
+                top += state ? line / 2 : 1;
+                const int height = state ? line + 8 : line;
+                m_strips.push_back({Strip::Kind::Lane, p, l, top, height});
+                top += height;
+            }
+            top += line;
+            if (!answer->lanes[p].memory.time.empty()) {
+                m_strips.push_back({Strip::Kind::Memory, p, 0, top, 6 * line});
+                top += 6 * line;
+            }
+            top += line;
+        }
+    }
+    m_height = top;
+    verticalScrollBar()->setPageStep(plot().height());
+    verticalScrollBar()->setSingleStep(line);
+    verticalScrollBar()->setRange(0, std::max(0, m_height - plot().height()));
+}
+
+TimeRange TimelineView::planRange(std::size_t plan) const {
+    const TimeRange& range = m_state.view().range();
+    return {m_state.toPlan(plan, range.begin), m_state.toPlan(plan, range.end)};
+}
+
+double TimelineView::timeAt(double x) const {
+    const QRect area = plot();
+    const TimeRange& range = m_state.view().range();
+    return range.begin + (x - area.left()) / area.width() * range.length();
+}
+
+double TimelineView::xOf(double axisTime) const {
+    const QRect area = plot();
+    const TimeRange& range = m_state.view().range();
+    return area.left() + (axisTime - range.begin) / range.length() * area.width();
+}
+
+std::int64_t TimelineView::memoryTop() const {
+    // One scale for all plans; the capacity is in the picture where it is not far above what is used.
+    std::int64_t peak = 1, capacity = 0;
+    for (const LaneSet& set : m_state.answer()->lanes) {
+        for (const std::int64_t total : set.memory.total) peak = std::max(peak, total);
+        capacity = std::max(capacity, set.capacity);
+    }
+    const std::int64_t most = capacity > 0 && capacity < 4 * peak ? std::max(capacity, peak) : peak;
+    return most + most / 8;
+}
+
+const Strip* TimelineView::stripAt(int y) const {
+    const int at = y + verticalScrollBar()->value();
+    for (const Strip& strip : m_strips)
+        if (at >= strip.top && at < strip.top + strip.height) return &strip;
+    return nullptr;
+}
+
+std::optional<PieceId> TimelineView::pieceAt(QPoint position) const {
+    const Strip* strip = stripAt(position.y());
+    if (strip == nullptr || strip->kind != Strip::Kind::Lane || !plot().contains(position)) return std::nullopt;
+    const Lane& lane = m_state.answer()->lanes[strip->plan].lanes[strip->lane];
+    const double time = m_state.toPlan(strip->plan, timeAt(position.x() + 0.5));
+    const RowPiece* piece = lane.at(static_cast<std::int64_t>(std::floor(time)));
+    if (piece == nullptr) return std::nullopt;
+    return PieceId{strip->plan, strip->lane, static_cast<std::size_t>(piece - lane.pieces.data())};
+}
+
+QString TimelineView::wordsAt(QPoint position) const {
+    if (const auto id = pieceAt(position)) {
+        const LaneSet& set = m_state.answer()->lanes[id->plan];
+        const Lane& lane = set.lanes[id->lane];
+        return toQString(lane.rank) + QStringLiteral(": ") + describePiece(set, lane, lane.pieces[id->piece]);
+    }
+    const Strip* strip = stripAt(position.y());
+    if (strip == nullptr || strip->kind != Strip::Kind::Memory || !plot().contains(position)) return {};
+    const LaneSet& set = m_state.answer()->lanes[strip->plan];
+    const auto time = static_cast<std::int64_t>(m_state.toPlan(strip->plan, timeAt(position.x() + 0.5)));
+    const auto instant = set.memory.largestIn(time, time + 1);
+    if (!instant || time < 0) return {};
+    QString text = tr("%1 in use at %2")
+                       .arg(toQString(cli::bytesText(set.memory.total[*instant])), toQString(cli::durationText(time)));
+    for (std::size_t c = 0; c < core::kMemoryCategories; ++c)
+        if (const std::int64_t bytes = set.memory.bytes[*instant][c]; bytes > 0)
+            text += QStringLiteral("\n%1: %2")
+                        .arg(toQString(pictureText().memoryCategories[c]), toQString(cli::bytesText(bytes)));
+    return text;
+}
+
+std::optional<QRect> TimelineView::rectOf(const PieceId& id) const {
+    const RowPiece* piece = m_state.pieceOf(id);
+    if (piece == nullptr) return std::nullopt;
+    for (const Strip& strip : m_strips) {
+        if (strip.kind != Strip::Kind::Lane || strip.plan != id.plan || strip.lane != id.lane) continue;
+        const double left = xOf(m_state.toAxis(id.plan, static_cast<double>(piece->begin)));
+        const double right = xOf(m_state.toAxis(id.plan, static_cast<double>(piece->end)));
+        const double bound = 2.0 * viewport()->width();
+        const int x = static_cast<int>(std::clamp(left, -bound, bound));
+        const int end = static_cast<int>(std::ceil(std::clamp(right, -bound, bound)));
+        return QRect(x, strip.top - verticalScrollBar()->value(), std::max(2, end - x), strip.height);
+    }
+    return std::nullopt;
+}
+
+void TimelineView::ensureVisible(const PieceId& id) {
+    const auto rect = rectOf(id);
+    if (!rect) return;
+    QScrollBar* bar = verticalScrollBar();
+    if (rect->top() < 0) bar->setValue(bar->value() + rect->top() - 8);
+    if (rect->bottom() > plot().height()) bar->setValue(bar->value() + rect->bottom() - plot().height() + 8);
+}
+
+void TimelineView::paintEvent(QPaintEvent*) {
+    if (!m_baseValid) renderBase();
+    QPainter painter(viewport());
+    painter.drawImage(0, 0, m_base);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setFont(font());
+    if (m_state.answer()) {
+        paintOverlay(painter);
+        paintAxis(painter);
+    }
+}
+
+void TimelineView::resizeEvent(QResizeEvent*) {
+    layOut();
+    forget();
+}
+
+void TimelineView::scrollContentsBy(int, int) {
+    forget();
+}
+
+void TimelineView::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::LanguageChange) {
+        setAccessibleName(tr("Timeline"));
+        measureLabels();
+        layOut();
+        forget();
+    }
+    QAbstractScrollArea::changeEvent(event);
+}
+
+void TimelineView::wheelEvent(QWheelEvent* event) {
+    const int notches = event->angleDelta().y() != 0 ? event->angleDelta().y() : event->angleDelta().x();
+    if (event->modifiers() & Qt::ControlModifier) {
+        m_state.zoom(std::pow(kZoomStep, notches / 120.0), timeAt(event->position().x()));
+    } else if (event->modifiers() & Qt::ShiftModifier) {
+        m_state.pan(-kPanStep * notches / 120.0);
+    } else {
+        verticalScrollBar()->setValue(verticalScrollBar()->value() - notches / 2);
+    }
+    event->accept();
+}
+
+void TimelineView::keyPressEvent(QKeyEvent* event) {
+    const TimeRange& range = m_state.view().range();
+    const double middle = m_state.cursor().value_or((range.begin + range.end) / 2);
+    const bool plain = (event->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == Qt::NoModifier;
+    if (!plain) {
+        QAbstractScrollArea::keyPressEvent(event);
+        return;
+    }
+    if (isKey(*event, KeyW, Qt::Key_W))
+        m_state.zoom(kZoomStep, middle);
+    else if (isKey(*event, KeyS, Qt::Key_S))
+        m_state.zoom(1 / kZoomStep, middle);
+    else if (isKey(*event, KeyA, Qt::Key_A))
+        m_state.pan(-kPanStep);
+    else if (isKey(*event, KeyD, Qt::Key_D))
+        m_state.pan(kPanStep);
+    else if (event->key() == Qt::Key_Right)
+        m_state.step(1);
+    else if (event->key() == Qt::Key_Left)
+        m_state.step(-1);
+    else if (event->key() == Qt::Key_Down)
+        m_state.stepLane(1);
+    else if (event->key() == Qt::Key_Up)
+        m_state.stepLane(-1);
+    else if (event->key() == Qt::Key_Escape) {
+        m_state.setRange(std::nullopt);
+        m_state.select(std::nullopt);
+    } else {
+        QAbstractScrollArea::keyPressEvent(event);
+    }
+}
+
+void TimelineView::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton || !m_state.answer()) return;
+    setFocus(Qt::MouseFocusReason);
+    m_dragFrom = event->pos();
+    m_moved = false;
+    m_drag = event->modifiers() & Qt::ShiftModifier ? Drag::Range : Drag::Pan;
+    m_rangeFrom = timeAt(event->pos().x());
+    if (m_drag == Drag::Pan) m_state.remember();
+}
+
+void TimelineView::mouseMoveEvent(QMouseEvent* event) {
+    if (!m_state.answer()) return;
+    if (plot().contains(event->pos())) m_state.setCursor(timeAt(event->pos().x()));
+    if (m_drag == Drag::None) return;
+    const QPoint by = event->pos() - m_dragFrom;
+    if (!m_moved && by.manhattanLength() < 4) return;
+    m_moved = true;
+    if (m_drag == Drag::Range) {
+        const double to = timeAt(event->pos().x());
+        m_state.setRange(TimeRange{std::min(m_rangeFrom, to), std::max(m_rangeFrom, to)});
+        return;
+    }
+    m_state.pan(-static_cast<double>(by.x()) / plot().width());
+    verticalScrollBar()->setValue(verticalScrollBar()->value() - by.y());
+    m_dragFrom = event->pos();
+}
+
+void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton || m_drag == Drag::None) return;
+    m_drag = Drag::None;
+    if (!m_moved) m_state.select(pieceAt(event->pos()));
+}
+
+void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
+    if (const auto piece = pieceAt(event->pos())) {
+        m_state.select(piece);
+        m_state.focusSelection();
+    }
+}
+
+void TimelineView::leaveEvent(QEvent*) {
+    m_state.setCursor(std::nullopt);
+}
+
+bool TimelineView::viewportEvent(QEvent* event) {
+    if (event->type() == QEvent::ToolTip) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        const QString words = wordsAt(help->pos());
+        if (words.isEmpty())
+            QToolTip::hideText();
+        else
+            QToolTip::showText(help->globalPos(), words, viewport());
+        return true;
+    }
+    return QAbstractScrollArea::viewportEvent(event);
+}
+
+}  // namespace shardscope::gui

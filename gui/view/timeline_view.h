@@ -1,0 +1,89 @@
+#pragma once
+
+// The plans of an answer one above another on one axis. Lanes are image rows, kept until something that they show
+// changes; selection, cursor and play head lie on top.
+
+#include <QAbstractScrollArea>
+#include <QImage>
+#include <optional>
+#include <vector>
+
+#include "gui/lane/raster.h"
+#include "gui/theme/theme.h"
+#include "gui/view/page_state.h"
+
+namespace shardscope::gui {
+
+/// Where something of a plan is drawn; logical pixels, from the top of everything.
+struct Strip {
+    enum class Kind : std::uint8_t { Header, Lane, Memory } kind = Kind::Lane;
+    std::size_t plan = 0, lane = 0;
+    int top = 0, height = 0;
+};
+
+class TimelineView : public QAbstractScrollArea {
+    Q_OBJECT
+public:
+    TimelineView(PageState& state, QWidget* parent = nullptr);
+
+    void setTheme(const Theme& theme);
+    [[nodiscard]] const Theme& theme() const { return m_theme; }
+    [[nodiscard]] const std::vector<Strip>& strips() const { return m_strips; }
+    /// The part of the viewport in which time runs from left to right.
+    [[nodiscard]] QRect plot() const;
+    [[nodiscard]] std::optional<PieceId> pieceAt(QPoint position) const;
+    /// What is under the pointer, in words; empty where nothing is.
+    [[nodiscard]] QString wordsAt(QPoint position) const;
+    [[nodiscard]] double timeAt(double x) const;
+    [[nodiscard]] double xOf(double axisTime) const;
+    /// All of it as a picture, as wide as the view.
+    [[nodiscard]] QImage wholePicture();
+    [[nodiscard]] QSize sizeHint() const override { return {900, 600}; }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void scrollContentsBy(int dx, int dy) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+    bool viewportEvent(QEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    void layOut();
+    void forget();
+    void renderBase();
+    void paintBase(QPainter& painter, QImage& image, int offset, int height);
+    void paintHeader(QPainter& painter, const Strip& strip, int y) const;
+    void paintMemoryWords(QPainter& painter, const Strip& strip, int y) const;
+    void paintAxis(QPainter& painter) const;
+    void paintOverlay(QPainter& painter) const;
+    void paintLinks(QPainter& painter) const;
+    [[nodiscard]] TimeRange planRange(std::size_t plan) const;
+    [[nodiscard]] std::int64_t memoryTop() const;
+    [[nodiscard]] std::optional<QRect> rectOf(const PieceId& id) const;
+    [[nodiscard]] const Strip* stripAt(int y) const;
+    void measureLabels();
+    [[nodiscard]] int axisHeight() const;
+    void ensureVisible(const PieceId& id);
+
+    PageState& m_state;
+    Theme m_theme;
+    std::vector<Strip> m_strips;
+    int m_height = 0;
+    int m_percent = 0;  ///< width of the column at the right
+    int m_labels = 0;   ///< width of the widest label; shaping words is dear
+    QImage m_base;
+    bool m_baseValid = false;
+    enum class Drag : std::uint8_t { None, Pan, Range } m_drag = Drag::None;
+    QPoint m_dragFrom;
+    double m_rangeFrom = 0;
+    bool m_moved = false;
+};
+
+}  // namespace shardscope::gui

@@ -1,0 +1,114 @@
+#include "gui/view/words.h"
+
+#include <QCoreApplication>
+#include <cmath>
+
+#include "cli/face/text_picture.h"
+#include "cli/face/text_table.h"
+
+namespace shardscope::gui {
+
+namespace {
+
+bool korean = false;  // of the window's thread alone
+
+class Words {
+    Q_DECLARE_TR_FUNCTIONS(Words)
+};
+
+QString signedText(Unit unit, double value) {
+    const QString size = valueText(unit, std::abs(value));
+    return (value < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) + size;
+}
+
+}  // namespace
+
+QString toQString(std::string_view text) {
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+const formats::PictureText& pictureText() {
+    return korean ? formats::koreanText() : formats::englishText();
+}
+
+void setPictureLanguage(const QString& language) {
+    korean = language == QLatin1String("ko");
+}
+
+QString instantText(std::int64_t ns) {
+    if (std::abs(ns) < 1000) return QStringLiteral("%1 ns").arg(ns);
+    if (std::abs(ns) < 1'000'000) return QStringLiteral("%1 us").arg(static_cast<double>(ns) * 1e-3, 0, 'f', 3);
+    return QStringLiteral("%1 ms").arg(static_cast<double>(ns) * 1e-6, 0, 'f', 6);
+}
+
+QString figureName(Figure figure) {
+    switch (figure) {
+        case Figure::Step: return Words::tr("Step");
+        case Figure::Throughput: return Words::tr("Throughput");
+        case Figure::Waiting: return Words::tr("A GPU waits");
+        case Figure::ExposedCommunication: return Words::tr("Exposed communication");
+        case Figure::WireBytes: return Words::tr("On the wire, a GPU");
+        case Figure::PeakMemory: return Words::tr("Memory needed");
+    }
+    return {};
+}
+
+QString valueText(Unit unit, double value) {
+    switch (unit) {
+        case Unit::Nanoseconds: return toQString(cli::durationText(std::llround(value)));
+        case Unit::Bytes: return toQString(cli::bytesText(std::llround(value)));
+        case Unit::PerSecond:
+            return value >= 1000 ? Words::tr("%1 a second").arg(toQString(cli::groupedDigits(std::llround(value))))
+                                 : Words::tr("%1 a second").arg(value, 0, 'g', 3);
+    }
+    return {};
+}
+
+QString differenceText(const DifferenceRow& row, std::size_t plan) {
+    const double difference = row.difference(plan), ratio = row.ratio(plan);
+    if (difference == 0) return Words::tr("the same");
+    const QString sign = signedText(row.unit, difference);
+    if (row.values.front() == 0 || row.values[plan] == 0) return sign;
+    const bool less = ratio < 1;
+    const double times = less ? 1 / ratio : ratio;
+    const QString factor =
+        times >= 1000 ? toQString(cli::groupedDigits(std::llround(times))) : QString::number(times, 'g', 3);
+    QString words;
+    if (row.figure == Figure::Step)
+        words = less ? Words::tr("%1 times faster").arg(factor) : Words::tr("%1 times slower").arg(factor);
+    else
+        words = less ? Words::tr("%1 times less").arg(factor) : Words::tr("%1 times more").arg(factor);
+    return Words::tr("%1, %2").arg(sign, words);
+}
+
+QString reasonName(timeline::FlowReason reason) {
+    using timeline::FlowReason;
+    switch (reason) {
+        case FlowReason::Data: return Words::tr("data");
+        case FlowReason::StreamOrder: return Words::tr("order of the stream");
+        case FlowReason::EventWait: return Words::tr("waits for an event");
+        case FlowReason::MemoryLimit: return Words::tr("memory limit");
+        case FlowReason::Communicator: return Words::tr("order of the communicator");
+        case FlowReason::Launch: return Words::tr("launch by the host");
+        case FlowReason::Peer: return Words::tr("peer");
+    }
+    return {};
+}
+
+QString describePiece(const LaneSet& set, const Lane& lane, const formats::RowPiece& piece) {
+    const timeline::Timeline& t = *set.timeline;
+    const QString duration = toQString(cli::durationText(piece.end - piece.begin));
+    const formats::PictureText& text = pictureText();
+    if (isGap(piece.look) && lane.kind == Lane::Kind::State) {
+        const QString cause =
+            toQString(formats::fill(text.waits[static_cast<std::size_t>(piece.cause)], t.strings[piece.causeUnit]));
+        return Words::tr("waits %1: %2").arg(duration, cause);
+    }
+    const QString name = piece.span != timeline::kNoIndex ? toQString(t.strings[t.spans.name[piece.span]])
+                                                          : toQString(text.looks[static_cast<std::size_t>(piece.look)]);
+    if (piece.look == formats::Look::Waiting)
+        return Words::tr("%1 waits %2 for its turn or its peers").arg(name, duration);
+    return Words::tr("%1, %2").arg(name, duration);
+}
+
+}  // namespace shardscope::gui

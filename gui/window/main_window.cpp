@@ -1,0 +1,446 @@
+#include "gui/window/main_window.h"
+
+#include <QApplication>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLibraryInfo>
+#include <QLineEdit>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSettings>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QTimer>
+#include <QToolBar>
+#include <QUndoCommand>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "cli/face/output.h"
+#include "cli/face/text_picture.h"
+#include "gui/view/details_panel.h"
+#include "gui/view/difference_panel.h"
+#include "gui/view/knob_panel.h"
+#include "gui/view/sweep_panel.h"
+#include "gui/view/timeline_view.h"
+#include "gui/view/words.h"
+#include "gui/window/start_page.h"
+
+namespace shardscope::gui {
+
+namespace {
+
+const std::vector<std::string>& strategies() {
+    static const std::vector<std::string> kBoth{"naive", "fsdp"};
+    return kBoth;
+}
+
+/// The first file of what is dragged; empty where there is none.
+QString droppedFile(const QMimeData& data) {
+    return data.urls().isEmpty() ? QString() : data.urls().constFirst().toLocalFile();
+}
+
+/// Another scenario; edits of one key in a row are one step back.
+class ScenarioChange : public QUndoCommand {
+public:
+    ScenarioChange(core::Scenario before, core::Scenario after, QString path,
+                   std::function<void(const core::Scenario&)> apply)
+        : m_before(std::move(before)), m_after(std::move(after)), m_path(std::move(path)), m_apply(std::move(apply)) {
+        setText(m_path);
+    }
+    void undo() override { m_apply(m_before); }
+    void redo() override { m_apply(m_after); }
+    [[nodiscard]] int id() const override { return 1; }
+    bool mergeWith(const QUndoCommand* other) override {
+        const auto* next = static_cast<const ScenarioChange*>(other);
+        if (next->m_path != m_path) return false;
+        m_after = next->m_after;
+        return true;
+    }
+
+private:
+    core::Scenario m_before, m_after;
+    QString m_path;
+    std::function<void(const core::Scenario&)> m_apply;
+};
+
+}  // namespace
+
+MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_desktop(QApplication::palette()) {
+    setAcceptDrops(true);
+    setObjectName(QStringLiteral("window"));
+    m_pages = new QStackedWidget;
+    m_start = new StartPage;
+    m_timeline = new TimelineView(m_state);
+    m_pages->addWidget(m_start);
+    m_pages->addWidget(m_timeline);
+
+    auto* central = new QWidget;
+    auto* column = new QVBoxLayout(central);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    m_banner = new QWidget;
+    m_banner->setObjectName(QStringLiteral("banner"));
+    auto* bannerRow = new QHBoxLayout(m_banner);
+    m_bannerText = new QLabel;
+    m_bannerText->setWordWrap(true);
+    m_bannerText->setTextFormat(Qt::PlainText);
+    m_bannerText->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    bannerRow->addWidget(m_bannerText, 1);
+    auto* close = new QPushButton(QStringLiteral("\u2715"));
+    close->setObjectName(QStringLiteral("closeBanner"));
+    close->setFixedWidth(fontMetrics().height() * 2);
+    connect(close, &QPushButton::clicked, this, &MainWindow::hideProblem);
+    bannerRow->addWidget(close);
+    m_banner->hide();
+    column->addWidget(m_banner);
+    column->addWidget(m_pages, 1);
+    setCentralWidget(central);
+
+    makePanels();
+    makeActions();
+    m_play = new QTimer(this);
+    m_play->setInterval(16);
+    connect(m_play, &QTimer::timeout, this, [this] {
+        // A whole step in ten seconds.
+        const double next = m_state.playHead() + m_state.view().end() * 0.0016;
+        m_state.setPlayHead(next);
+        if (next >= m_state.view().end()) m_play->stop();
+    });
+
+    connect(m_start, &StartPage::sampleChosen, this, &MainWindow::openSample);
+    connect(m_start, &StartPage::fileChosen, this, &MainWindow::openPath);
+    connect(m_start, &StartPage::openWanted, this, [this] { m_actions.find(QStringLiteral("open"))->trigger(); });
+    connect(&m_evaluator, &Evaluator::answered, this, &MainWindow::showAnswer);
+    connect(&m_evaluator, &Evaluator::failed, this, &MainWindow::showError);
+    connect(&m_evaluator, &Evaluator::busyChanged, this, [this](bool busy) {
+        m_progress->setVisible(busy);
+        m_cancel->setVisible(busy);
+    });
+    connect(m_knobs, &KnobPanel::edited, this, &MainWindow::change);
+    connect(m_sweep, &SweepPanel::chosen, this, &MainWindow::change);
+    connect(&m_state, &PageState::cursorChanged, this, [this] {
+        if (const auto cursor = m_state.cursor())
+            m_status->setText(toQString(cli::durationText(std::llround(*cursor))));
+    });
+
+    resize(1280, 800);
+    applyTheme();
+    retranslate();
+    restoreState();
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::makePanels() {
+    const auto dock = [&](const char* name, QWidget* widget, Qt::DockWidgetArea area) {
+        auto* made = new QDockWidget;
+        made->setObjectName(QLatin1String(name));
+        made->setWidget(widget);
+        addDockWidget(area, made);
+        made->hide();
+        return made;
+    };
+    m_differences = new DifferencePanel;
+    m_details = new DetailsPanel(m_state);
+    m_knobs = new KnobPanel;
+    m_sweep = new SweepPanel;
+    m_knobDock = dock("knobs", m_knobs, Qt::LeftDockWidgetArea);
+    m_differenceDock = dock("differences", m_differences, Qt::BottomDockWidgetArea);
+    m_sweepDock = dock("sweep", m_sweep, Qt::BottomDockWidgetArea);
+    m_detailsDock = dock("details", m_details, Qt::RightDockWidgetArea);
+    tabifyDockWidget(m_differenceDock, m_sweepDock);
+    setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+
+    auto* tools = new QToolBar;
+    tools->setObjectName(QStringLiteral("tools"));
+    tools->setMovable(false);
+    m_search = new QLineEdit;
+    m_search->setObjectName(QStringLiteral("search"));
+    m_search->setClearButtonEnabled(true);
+    m_search->setMaximumWidth(fontMetrics().averageCharWidth() * 40);
+    connect(m_search, &QLineEdit::returnPressed, this, [this] { search(m_search->text()); });
+    tools->addWidget(m_search);
+    addToolBar(Qt::TopToolBarArea, tools);
+
+    m_status = new QLabel;
+    m_progress = new QProgressBar;
+    m_progress->setRange(0, 0);
+    m_progress->setMaximumWidth(120);
+    m_progress->hide();
+    m_cancel = new QPushButton;
+    m_cancel->hide();
+    connect(m_cancel, &QPushButton::clicked, this, &MainWindow::cancel);
+    statusBar()->addWidget(m_status, 1);
+    statusBar()->addPermanentWidget(m_progress);
+    statusBar()->addPermanentWidget(m_cancel);
+}
+
+void MainWindow::openPath(const QString& path) {
+    m_opened = path;
+    m_firstAnswer = true;
+    m_evaluator.open(path.toStdString(), {}, strategies());
+}
+
+void MainWindow::openSample(int index) {
+    const Sample& sample = samples().at(static_cast<std::size_t>(index));
+    m_opened.clear();
+    m_firstAnswer = true;
+    m_evaluator.open(sample.source, sample.overrides, strategies());
+}
+
+void MainWindow::showAnswer(std::shared_ptr<const Answer> answer) {
+    hideProblem();
+    m_state.setAnswer(answer);
+    m_differences->show(answer);
+    m_sweep->setAnswer(answer, m_firstAnswer);
+    if (m_firstAnswer) {
+        m_firstAnswer = false;
+        m_undo.clear();
+        m_undoBase = answer->loaded.scenario;
+        m_knobs->setScenario(answer->loaded.scenario);
+        m_state.fit();
+        if (!m_opened.isEmpty()) remember(m_opened);
+        if (m_pages->currentWidget() != m_timeline) {
+            m_pages->setCurrentWidget(m_timeline);
+            if (!std::exchange(m_panelsShown, true)) showPanels();
+            m_timeline->setFocus();
+        }
+    } else {
+        m_knobs->showProblem(m_editedPath, {});
+    }
+    setWindowTitle(toQString(answer->report.title.empty() ? answer->report.modelName : answer->report.title) +
+                   QStringLiteral(" \u2013 Shardscope"));
+    emit shown();
+}
+
+void MainWindow::showPanels() {
+    if (QMainWindow::restoreState(QSettings().value(QStringLiteral("panels")).toByteArray())) return;
+    for (QDockWidget* dock : {m_knobDock, m_sweepDock, m_differenceDock, m_detailsDock}) dock->show();
+    // The timeline is what the window is for.
+    resizeDocks({m_knobDock, m_detailsDock}, {width() / 5, width() / 5}, Qt::Horizontal);
+    resizeDocks({m_differenceDock}, {fontMetrics().height() * 15}, Qt::Vertical);
+    m_differenceDock->raise();
+}
+
+void MainWindow::cancel() {
+    m_evaluator.cancel();
+    if (!m_state.answer()) return;
+    m_firstAnswer = false;
+    if (m_knobs->scenario() != m_state.answer()->loaded.scenario)
+        showProblem(tr("Cancelled. What is shown is the scenario before the last change."));
+}
+
+void MainWindow::showError(const core::Error& error) {
+    const QString text = toQString(core::describe(error));
+    if (!m_firstAnswer) m_knobs->showProblem(m_editedPath, text);
+    showProblem(m_firstAnswer ? text : tr("What is shown is the scenario before the last change. %1").arg(text));
+    if (m_firstAnswer && m_state.answer()) m_firstAnswer = false;  // what was open stays open
+    emit shown();
+}
+
+void MainWindow::showProblem(const QString& text) {
+    m_bannerText->setText(text);
+    m_banner->show();
+}
+
+void MainWindow::hideProblem() {
+    m_banner->hide();
+}
+
+QString MainWindow::problem() const {
+    return m_banner->isHidden() ? QString() : m_bannerText->text();
+}
+
+void MainWindow::change(const core::Scenario& scenario, const QString& path) {
+    if (!m_state.answer()) return;
+    m_editedPath = path;
+    m_undo.push(new ScenarioChange(m_undoBase, scenario, path, [this](const core::Scenario& chosen) {
+        m_undoBase = chosen;
+        m_knobs->setScenario(chosen);
+        simulate(chosen);
+    }));
+}
+
+void MainWindow::simulate(const core::Scenario& scenario) {
+    m_firstAnswer = false;  // whatever was being opened, this is another scenario of what is open
+    m_evaluator.change(m_state.answer(), scenario, strategies());
+}
+
+bool MainWindow::search(const QString& text, int direction) {
+    const auto& answer = m_state.answer();
+    if (!answer || text.isEmpty()) return false;
+    // All pieces in order, beginning behind the selection.
+    std::vector<PieceId> hits;
+    for (std::size_t p = 0; p < answer->plans(); ++p) {
+        const timeline::Timeline& t = *answer->lanes[p].timeline;
+        for (std::size_t l = 0; l < answer->lanes[p].lanes.size(); ++l) {
+            const Lane& lane = answer->lanes[p].lanes[l];
+            if (!m_state.isShown(lane)) continue;
+            for (std::size_t i = 0; i < lane.pieces.size(); ++i) {
+                const std::uint32_t span = lane.pieces[i].span;
+                if (span == timeline::kNoIndex || (lane.kind == Lane::Kind::State && isGap(lane.pieces[i].look)))
+                    continue;
+                if (toQString(t.strings[t.spans.name[span]]).contains(text, Qt::CaseInsensitive))
+                    hits.push_back({p, l, i});
+            }
+        }
+    }
+    if (hits.empty()) {
+        m_status->setText(tr("Nothing is called \u201c%1\u201d.").arg(text));
+        return false;
+    }
+    const auto key = [](const PieceId& id) { return std::tuple(id.plan, id.lane, id.piece); };
+    std::size_t next = direction > 0 ? 0 : hits.size() - 1;
+    if (const auto selected = m_state.selection()) {
+        const auto after = std::ranges::upper_bound(hits, key(*selected), {}, key);
+        const auto at = static_cast<std::size_t>(after - hits.begin());
+        if (direction > 0)
+            next = at % hits.size();
+        else {
+            const auto from =
+                static_cast<std::size_t>(std::ranges::lower_bound(hits, key(*selected), {}, key) - hits.begin());
+            next = (from + hits.size() - 1) % hits.size();
+        }
+    }
+    m_state.select(hits[next], true);
+    m_status->setText(tr("%1 of %2").arg(next + 1).arg(hits.size()));
+    m_timeline->setFocus();
+    return true;
+}
+
+void MainWindow::togglePlay() {
+    if (m_play->isActive()) {
+        m_play->stop();
+        return;
+    }
+    if (m_state.playHead() >= m_state.view().end()) m_state.setPlayHead(0);
+    m_play->start();
+}
+
+bool MainWindow::exportPicture(const QString& path) {
+    if (!m_state.answer()) return false;
+    if (path.endsWith(QLatin1String(".png"), Qt::CaseInsensitive)) {
+        if (m_timeline->wholePicture().save(path)) return true;
+        showProblem(toQString(core::describe(
+            {core::ErrorCode::Io, tr("the picture cannot be written").toStdString(), path.toStdString(), ""})));
+        return false;
+    }
+    const auto written = cli::writeOutput(m_state.answer()->report, path.toStdString(), m_language.toStdString());
+    if (!written) showProblem(toQString(core::describe(written.error())));
+    return written.has_value();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    if (!droppedFile(*event->mimeData()).isEmpty()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    const QString path = droppedFile(*event->mimeData());
+    if (path.isEmpty()) return;
+    openPath(path);
+    event->acceptProposedAction();
+}
+
+void MainWindow::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::LanguageChange) retranslate();
+    QMainWindow::changeEvent(event);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    saveState();
+    QMainWindow::closeEvent(event);
+}
+
+void MainWindow::saveState() {
+    QSettings settings;
+    settings.setValue(QStringLiteral("geometry"), saveGeometry());
+    if (m_panelsShown) settings.setValue(QStringLiteral("panels"), QMainWindow::saveState());
+    settings.setValue(QStringLiteral("language"), m_language);
+    settings.setValue(QStringLiteral("theme"), m_themeKind ? static_cast<int>(*m_themeKind) : -1);
+}
+
+void MainWindow::restoreState() {
+    QSettings settings;
+    restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
+    const int theme = settings.value(QStringLiteral("theme"), -1).toInt();
+    if (theme >= 0 && theme <= 2) setThemeKind(static_cast<ThemeKind>(theme));
+    setLanguage(settings
+                    .value(QStringLiteral("language"), QLocale::system().language() == QLocale::Korean
+                                                           ? QStringLiteral("ko")
+                                                           : QStringLiteral("en"))
+                    .toString());
+    m_start->setRecent(settings.value(QStringLiteral("recent")).toStringList());
+}
+
+void MainWindow::remember(const QString& path) {
+    QSettings settings;
+    QStringList recent = settings.value(QStringLiteral("recent")).toStringList();
+    recent.removeAll(path);
+    recent.prepend(path);
+    while (recent.size() > 8) recent.removeLast();
+    settings.setValue(QStringLiteral("recent"), recent);
+    m_start->setRecent(recent);
+}
+
+void MainWindow::setThemeKind(std::optional<ThemeKind> kind) {
+    m_themeKind = kind;
+    applyTheme();
+}
+
+void MainWindow::applyTheme() {
+    m_theme =
+        themeOf(m_themeKind.value_or(kindOfDesktop(m_desktop)), static_cast<int>(std::lround(devicePixelRatioF())));
+    QApplication::setPalette(m_theme.palette);
+    m_timeline->setTheme(m_theme);
+    const QString problemColour = m_theme.peak.name();
+    QString style =
+        QStringLiteral("#banner { border-bottom: 2px solid %1; background: %2; } QLabel#problem { color: %1; }")
+            .arg(problemColour, m_theme.palette.color(QPalette::AlternateBase).name());
+    // Fusion's own frames are darker than the window: on black they cannot be seen.
+    if (m_theme.kind == ThemeKind::HighContrast)
+        style +=
+            QStringLiteral(
+                "QLineEdit, QPushButton, QAbstractSpinBox { border: 1px solid %1; padding: 2px; }"
+                "QAbstractSpinBox QLineEdit { border: none; }"
+                "QCheckBox::indicator { border: 1px solid %1; }"
+                "QCheckBox::indicator:checked { background: %1; }"
+                "QLineEdit:focus, QPushButton:focus, QAbstractSpinBox:focus { border: 2px solid %2; padding: 1px; }"
+                "QCheckBox:focus { border: 2px solid %2; }")
+                .arg(m_theme.text.name(), m_theme.palette.color(QPalette::Highlight).name());
+    setStyleSheet(style);
+    const QString checked = !m_themeKind                       ? QStringLiteral("themeDesktop")
+                            : *m_themeKind == ThemeKind::Light ? QStringLiteral("themeLight")
+                            : *m_themeKind == ThemeKind::Dark  ? QStringLiteral("themeDark")
+                                                               : QStringLiteral("themeContrast");
+    if (QAction* action = m_actions.find(checked)) action->setChecked(true);
+}
+
+void MainWindow::setLanguage(const QString& language) {
+    m_language = language == QLatin1String("ko") ? language : QStringLiteral("en");
+    setPictureLanguage(m_language);
+    for (QTranslator* translator : {&m_translator, &m_keyTranslator, &m_qtTranslator})
+        QCoreApplication::removeTranslator(translator);
+    const auto install = [&](QTranslator& translator, const char* name, const QString& folder) {
+        if (translator.load(QLatin1String(name) + m_language, folder)) QCoreApplication::installTranslator(&translator);
+    };
+    install(m_qtTranslator, "qtbase_", QLibraryInfo::path(QLibraryInfo::TranslationsPath));
+    install(m_keyTranslator, "keys_", QStringLiteral(":/i18n"));
+    install(m_translator, "shardscope_", QStringLiteral(":/i18n"));
+    if (QAction* action = m_actions.find(m_language == QLatin1String("ko") ? QStringLiteral("languageKo")
+                                                                           : QStringLiteral("languageEn")))
+        action->setChecked(true);
+    retranslate();
+    // Painted words are not widgets' texts: whoever draws them is told.
+    emit m_state.viewChanged();
+}
+
+}  // namespace shardscope::gui

@@ -1,0 +1,127 @@
+#pragma once
+
+// The window: start page or the plans of a scenario, the panels around them, and the one list of actions.
+
+#include <QMainWindow>
+#include <QTranslator>
+#include <QUndoStack>
+#include <memory>
+
+#include "gui/action/actions.h"
+#include "gui/theme/theme.h"
+#include "gui/view/page_state.h"
+#include "gui/work/evaluator.h"
+
+class QDockWidget;
+class QLabel;
+class QLineEdit;
+class QProgressBar;
+class QPushButton;
+class QStackedWidget;
+class QTimer;
+
+namespace shardscope::gui {
+
+class DetailsPanel;
+class DifferencePanel;
+class KnobPanel;
+class StartPage;
+class SweepPanel;
+class TimelineView;
+
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+public:
+    explicit MainWindow(QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    void openPath(const QString& path);
+    void openSample(int index);
+    void setThemeKind(std::optional<ThemeKind> kind);  ///< none: as the desktop
+    void setLanguage(const QString& language);         ///< "en", "ko"
+    [[nodiscard]] QString language() const { return m_language; }
+    /// Saves the whole view; by ending .png, .svg or .pdf. Errors are told in the window.
+    bool exportPicture(const QString& path);
+
+    [[nodiscard]] PageState& state() { return m_state; }
+    [[nodiscard]] Evaluator& evaluator() { return m_evaluator; }
+    [[nodiscard]] Actions& actions() { return m_actions; }
+    [[nodiscard]] TimelineView& timeline() { return *m_timeline; }
+    [[nodiscard]] KnobPanel& knobs() { return *m_knobs; }
+    [[nodiscard]] DifferencePanel& differences() { return *m_differences; }
+    [[nodiscard]] DetailsPanel& details() { return *m_details; }
+    [[nodiscard]] SweepPanel& sweep() { return *m_sweep; }
+    [[nodiscard]] QUndoStack& undoStack() { return m_undo; }
+    [[nodiscard]] QString problem() const;  ///< what the banner says; empty where it is hidden
+    /// Finds the next (or, with -1, the previous) op whose name holds the text, and selects it.
+    bool search(const QString& text, int direction = 1);
+    /// The keys of every action, as the sheet shows them.
+    [[nodiscard]] QString keysHtml() const { return m_actions.keysHtml(); }
+    [[nodiscard]] QString asCommandLine() const;
+    [[nodiscard]] QString asScenario() const;
+    [[nodiscard]] QString asPyTorch() const;
+
+signals:
+    void shown();  ///< an answer, or an error, has arrived
+
+protected:
+    void changeEvent(QEvent* event) override;
+    void closeEvent(QCloseEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    void makeActions();
+    void makePanels();
+    void applyTheme();
+    void retranslate();
+    void showAnswer(std::shared_ptr<const Answer> answer);
+    void showError(const core::Error& error);
+    void showPanels();
+    void cancel();
+    void showProblem(const QString& text);
+    void hideProblem();
+    void remember(const QString& path);
+    void simulate(const core::Scenario& scenario);
+    /// As a step that can be undone.
+    void change(const core::Scenario& scenario, const QString& path);
+    void openPalette();
+    void openKeys();
+    void togglePlay();
+    void saveState();
+    void restoreState();
+
+    PageState m_state;
+    Evaluator m_evaluator;
+    Actions m_actions;
+    QUndoStack m_undo;
+    Theme m_theme;
+    std::optional<ThemeKind> m_themeKind;
+    QPalette m_desktop;
+    QString m_language = QStringLiteral("en");
+    QTranslator m_translator, m_keyTranslator, m_qtTranslator;
+    QString m_opened;           ///< what is open or being opened
+    bool m_firstAnswer = true;  ///< of what was opened
+    bool m_panelsShown = false;
+
+    QStackedWidget* m_pages = nullptr;
+    StartPage* m_start = nullptr;
+    TimelineView* m_timeline = nullptr;
+    DifferencePanel* m_differences = nullptr;
+    DetailsPanel* m_details = nullptr;
+    KnobPanel* m_knobs = nullptr;
+    SweepPanel* m_sweep = nullptr;
+    QDockWidget *m_differenceDock = nullptr, *m_detailsDock = nullptr, *m_knobDock = nullptr, *m_sweepDock = nullptr;
+    QWidget* m_banner = nullptr;
+    QLabel* m_bannerText = nullptr;
+    QLineEdit* m_search = nullptr;
+    QProgressBar* m_progress = nullptr;
+    QPushButton* m_cancel = nullptr;
+    QLabel* m_status = nullptr;
+    QTimer* m_play = nullptr;
+    std::vector<QMenu*> m_menus;
+    QString m_editedPath;
+    core::Scenario m_undoBase;  ///< what the next change is counted from
+};
+
+}  // namespace shardscope::gui

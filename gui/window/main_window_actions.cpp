@@ -1,0 +1,237 @@
+// What a user can do in the window, and the words of the window itself.
+
+#include <QActionGroup>
+#include <QApplication>
+#include <QClipboard>
+#include <QDialog>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMenuBar>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include "core/scenario/keys.h"
+#include "gui/view/details_panel.h"
+#include "gui/view/difference_panel.h"
+#include "gui/view/knob_panel.h"
+#include "gui/view/timeline_view.h"
+#include "gui/view/words.h"
+#include "gui/window/main_window.h"
+#include "gui/window/start_page.h"
+
+namespace shardscope::gui {
+
+void MainWindow::makeActions() {
+    const auto text = [](const char* marked) { return marked; };
+    Actions& a = m_actions;
+    a.add(Menu::File, "start", text(QT_TRANSLATE_NOOP("Actions", "Start page")), "Ctrl+Home",
+          [this] { m_pages->setCurrentWidget(m_start); });
+    a.add(Menu::File, "open", text(QT_TRANSLATE_NOOP("Actions", "Open a file\u2026")), "Ctrl+O", [this] {
+        const QString path = QFileDialog::getOpenFileName(this);
+        if (!path.isEmpty()) openPath(path);
+    });
+    a.add(Menu::File, "openFolder", text(QT_TRANSLATE_NOOP("Actions", "Open a model's folder\u2026")), "Ctrl+Shift+O",
+          [this] {
+              const QString path = QFileDialog::getExistingDirectory(this);
+              if (!path.isEmpty()) openPath(path);
+          });
+    a.add(Menu::File, "export", text(QT_TRANSLATE_NOOP("Actions", "Save the picture\u2026")), "Ctrl+E", [this] {
+        const QString path = QFileDialog::getSaveFileName(this, {}, QStringLiteral("shardscope.png"),
+                                                          QStringLiteral("PNG (*.png);;SVG (*.svg);;PDF (*.pdf)"));
+        if (!path.isEmpty()) exportPicture(path);
+    });
+    a.add(Menu::File, "quit", text(QT_TRANSLATE_NOOP("Actions", "Quit")), "Ctrl+Q", [this] { close(); });
+
+    a.add(Menu::Edit, "undo", text(QT_TRANSLATE_NOOP("Actions", "Undo")), "Ctrl+Z", [this] { m_undo.undo(); });
+    a.add(Menu::Edit, "redo", text(QT_TRANSLATE_NOOP("Actions", "Redo")), "Ctrl+Shift+Z; Ctrl+Y",
+          [this] { m_undo.redo(); });
+    const auto copy = [](const QString& words) { QApplication::clipboard()->setText(words); };
+    a.add(Menu::Edit, "copyScenario", text(QT_TRANSLATE_NOOP("Actions", "Copy as a scenario file")), "",
+          [this, copy] { copy(asScenario()); });
+    a.add(Menu::Edit, "copyCommand", text(QT_TRANSLATE_NOOP("Actions", "Copy as a command line")), "",
+          [this, copy] { copy(asCommandLine()); });
+    a.add(Menu::Edit, "copyPyTorch", text(QT_TRANSLATE_NOOP("Actions", "Copy what FSDP does, with the PyTorch calls")),
+          "", [this, copy] { copy(asPyTorch()); });
+
+    a.add(Menu::View, "fit", text(QT_TRANSLATE_NOOP("Actions", "Show the whole step")), "0; Home",
+          [this] { m_state.fit(); });
+    a.add(Menu::View, "focus", text(QT_TRANSLATE_NOOP("Actions", "Zoom to the selection")), "F",
+          [this] { m_state.focusSelection(); });
+    QAction* streams = a.add(Menu::View, "streams", text(QT_TRANSLATE_NOOP("Actions", "Show every stream")), "T",
+                             [this] { m_state.setStreamsShown(!m_state.streamsShown()); });
+    streams->setCheckable(true);
+    streams->setChecked(m_state.streamsShown());
+    auto* alignments = new QActionGroup(this);
+    const auto align = [this](Alignment alignment) { return [this, alignment] { m_state.setAlignment(alignment); }; };
+    a.addChoice(Menu::View, "alignClock", text(QT_TRANSLATE_NOOP("Actions", "One clock for all plans")), alignments,
+                align(Alignment::OneClock))
+        ->setChecked(true);
+    a.addChoice(Menu::View, "alignEnd", text(QT_TRANSLATE_NOOP("Actions", "Steps end together")), alignments,
+                align(Alignment::StepEnd));
+    a.addChoice(Menu::View, "alignNormalised", text(QT_TRANSLATE_NOOP("Actions", "Every step fills the axis")),
+                alignments, align(Alignment::Normalised));
+    auto* themes = new QActionGroup(this);
+    a.addChoice(Menu::View, "themeDesktop", text(QT_TRANSLATE_NOOP("Actions", "Colours of the desktop")), themes,
+                [this] { setThemeKind(std::nullopt); });
+    a.addChoice(Menu::View, "themeLight", text(QT_TRANSLATE_NOOP("Actions", "Light")), themes,
+                [this] { setThemeKind(ThemeKind::Light); });
+    a.addChoice(Menu::View, "themeDark", text(QT_TRANSLATE_NOOP("Actions", "Dark")), themes,
+                [this] { setThemeKind(ThemeKind::Dark); });
+    a.addChoice(Menu::View, "themeContrast", text(QT_TRANSLATE_NOOP("Actions", "High contrast")), themes,
+                [this] { setThemeKind(ThemeKind::HighContrast); });
+    auto* languages = new QActionGroup(this);
+    a.addChoice(Menu::View, "languageEn", "English", languages, [this] { setLanguage(QStringLiteral("en")); });
+    a.addChoice(Menu::View, "languageKo", "\ud55c\uad6d\uc5b4", languages,
+                [this] { setLanguage(QStringLiteral("ko")); });
+    a.add(Menu::View, "panels", text(QT_TRANSLATE_NOOP("Actions", "Show all panels")), "", [this] {
+        for (QDockWidget* dock : {m_knobDock, m_sweepDock, m_differenceDock, m_detailsDock}) dock->show();
+    });
+
+    a.add(Menu::Go, "play", text(QT_TRANSLATE_NOOP("Actions", "Play and pause")), "Space", [this] { togglePlay(); });
+    a.add(Menu::Go, "back", text(QT_TRANSLATE_NOOP("Actions", "Back to the view before")), "Alt+Left",
+          [this] { m_state.back(); });
+    a.add(Menu::Go, "forward", text(QT_TRANSLATE_NOOP("Actions", "Forward again")), "Alt+Right",
+          [this] { m_state.forward(); });
+    a.add(Menu::Go, "search", text(QT_TRANSLATE_NOOP("Actions", "Search an op")), "/; Ctrl+F", [this] {
+        m_search->setFocus();
+        m_search->selectAll();
+    });
+    a.add(Menu::Go, "searchNext", text(QT_TRANSLATE_NOOP("Actions", "Next hit")), "F3",
+          [this] { search(m_search->text()); });
+    a.add(Menu::Go, "searchPrevious", text(QT_TRANSLATE_NOOP("Actions", "Previous hit")), "Shift+F3",
+          [this] { search(m_search->text(), -1); });
+    a.add(Menu::Go, "timeline", text(QT_TRANSLATE_NOOP("Actions", "To the timeline")), "F6", [this] {
+        if (m_state.answer()) m_pages->setCurrentWidget(m_timeline);
+        m_timeline->setFocus();
+    });
+
+    a.add(Menu::Help, "keys", text(QT_TRANSLATE_NOOP("Actions", "Keys")), "?; F1", [this] { openKeys(); });
+    a.add(Menu::Help, "palette", text(QT_TRANSLATE_NOOP("Actions", "All commands\u2026")), "Ctrl+Shift+P",
+          [this] { openPalette(); });
+
+    for (std::size_t m = 0; m < kMenus; ++m) {
+        QMenu* menu = menuBar()->addMenu(QString());
+        m_menus.push_back(menu);
+        const QActionGroup* group = nullptr;
+        for (QAction* action : m_actions.of(static_cast<Menu>(m))) {
+            if (action->actionGroup() != group) menu->addSeparator();
+            group = action->actionGroup();
+            menu->addAction(action);
+        }
+    }
+    addActions(QList<QAction*>(m_actions.all().begin(), m_actions.all().end()));
+    // Fields, buttons and lists have a use of their own for these keys.
+    for (const char* id : {"fit", "focus", "streams", "play"}) {
+        QAction* action = m_actions.find(QLatin1String(id));
+        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+        removeAction(action);
+        m_timeline->addAction(action);
+    }
+}
+
+void MainWindow::retranslate() {
+    m_actions.retranslate();
+    for (std::size_t m = 0; m < m_menus.size(); ++m) m_menus[m]->setTitle(Actions::nameOf(static_cast<Menu>(m)));
+    m_differenceDock->setWindowTitle(tr("Differences"));
+    m_detailsDock->setWindowTitle(tr("Details"));
+    m_knobDock->setWindowTitle(tr("Knobs"));
+    m_sweepDock->setWindowTitle(tr("Sweep"));
+    m_search->setPlaceholderText(tr("Search an op  ( / )"));
+    m_search->setAccessibleName(tr("Search an op"));
+    m_cancel->setText(tr("Cancel"));
+    m_progress->setAccessibleName(tr("Simulating"));
+    if (auto* close = findChild<QPushButton*>(QStringLiteral("closeBanner")))
+        close->setAccessibleName(tr("Close this message"));
+    if (!m_state.answer()) setWindowTitle(QStringLiteral("Shardscope"));
+}
+
+void MainWindow::openKeys() {
+    QDialog dialog(this);
+    dialog.setWindowTitle(tr("Keys"));
+    auto* layout = new QVBoxLayout(&dialog);
+    auto* area = new QScrollArea;
+    area->setWidgetResizable(true);
+    area->setWidget(new QLabel(keysHtml()));
+    layout->addWidget(area);
+    dialog.resize(520, 560);
+    dialog.exec();
+}
+
+void MainWindow::openPalette() {
+    QDialog dialog(this);
+    dialog.setObjectName(QStringLiteral("palette"));
+    dialog.setWindowTitle(tr("All commands"));
+    auto* layout = new QVBoxLayout(&dialog);
+    auto* filter = new QLineEdit;
+    filter->setAccessibleName(tr("Filter commands"));
+    auto* list = new QListWidget;
+    list->setAccessibleName(tr("All commands"));
+    layout->addWidget(filter);
+    layout->addWidget(list);
+    const auto fill = [&](const QString& wanted) {
+        list->clear();
+        for (QAction* action : m_actions.all()) {
+            const QString words = action->text().remove(u'&');
+            if (!words.contains(wanted, Qt::CaseInsensitive)) continue;
+            auto* item = new QListWidgetItem(action->shortcut().isEmpty()
+                                                 ? words
+                                                 : words + QStringLiteral("    ") +
+                                                       action->shortcut().toString(QKeySequence::NativeText));
+            item->setData(Qt::UserRole, action->objectName());
+            list->addItem(item);
+        }
+        list->setCurrentRow(0);
+    };
+    fill({});
+    QString chosen;
+    const auto take = [&] {
+        if (list->currentItem() != nullptr) chosen = list->currentItem()->data(Qt::UserRole).toString();
+        dialog.accept();
+    };
+    QObject::connect(filter, &QLineEdit::textChanged, &dialog, fill);
+    QObject::connect(filter, &QLineEdit::returnPressed, &dialog, take);
+    QObject::connect(list, &QListWidget::itemActivated, &dialog, take);
+    dialog.resize(460, 420);
+    dialog.exec();
+    if (QAction* action = m_actions.find(chosen)) action->trigger();
+}
+
+QString MainWindow::asScenario() const {
+    return m_state.answer() ? toQString(core::writeScenario(m_knobs->scenario())) : QString();
+}
+
+QString MainWindow::asCommandLine() const {
+    if (!m_state.answer()) return {};
+    // What differs from the file (or the model) that was named.
+    const cli::Loaded& loaded = m_state.answer()->loaded;
+    core::Scenario named;
+    if (const auto again = cli::load(loaded.source)) named = again->scenario;
+    const auto quoted = [](const std::string& text) {
+        QString word = toQString(text);
+        return QStringLiteral("'") + word.replace(QStringLiteral("'"), QStringLiteral("'\\''")) + QStringLiteral("'");
+    };
+    QString command = QStringLiteral("shardscope compare ") + quoted(loaded.source);
+    for (const core::Key& key : core::scenarioKeys()) {
+        const std::string value = core::writeTomlValue(core::valueOf(m_knobs->scenario(), key));
+        // Some keys count by being given, whatever their value.
+        const bool sameGiven = m_knobs->scenario().given(key.path) == named.given(key.path);
+        if (value == core::writeTomlValue(core::valueOf(named, key)) && sameGiven) continue;
+        command += QStringLiteral(" --set ") + quoted(std::string(key.path) + "=" + value);
+    }
+    return command;
+}
+
+QString MainWindow::asPyTorch() const {
+    if (!m_state.answer()) return {};
+    const cli::Report& report = m_state.answer()->report;
+    for (const cli::PlanReport& plan : report.plans)
+        if (plan.setup.plan.policy == core::UnitPolicy::Fsdp) return toQString(cli::explanation(report, plan));
+    return {};
+}
+
+}  // namespace shardscope::gui

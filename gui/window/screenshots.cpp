@@ -1,0 +1,88 @@
+#include "gui/window/screenshots.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QEventLoop>
+#include <QFontDatabase>
+#include <QPainter>
+#include <QSettings>
+#include <QTimer>
+#include <cstdio>
+
+#include "gui/view/sweep_panel.h"
+#include "gui/view/timeline_view.h"
+#include "gui/window/main_window.h"
+
+namespace shardscope::gui {
+
+void chooseFont() {
+    const QStringList wanted = {QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans"),
+                                QStringLiteral("Noto Sans CJK KR"), QStringLiteral("NanumGothic")};
+    QStringList families;
+    for (const QString& family : wanted)
+        if (QFontDatabase::families().contains(family)) families << family;
+    QFont font = QApplication::font();
+    if (!families.isEmpty()) font.setFamilies(families);
+    if (font.pointSizeF() < 9.5) font.setPointSizeF(9.5);
+    QApplication::setFont(font);
+}
+
+namespace {
+
+bool save(QWidget& widget, const QString& path, double scale) {
+    QImage image(widget.size() * scale, QImage::Format_ARGB32);
+    image.setDevicePixelRatio(scale);
+    QPainter painter(&image);
+    widget.render(&painter);
+    painter.end();
+    if (image.save(path)) return true;
+    std::fprintf(stderr, "shardscope-gui: %s cannot be written\n", qPrintable(path));
+    return false;
+}
+
+}  // namespace
+
+int writeScreenshots(const QString& folder) {
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder);
+    if (!QDir().mkpath(folder)) {
+        std::fprintf(stderr, "shardscope-gui: %s cannot be made\n", qPrintable(folder));
+        return 1;
+    }
+    bool good = true;
+    for (const QString& language : {QStringLiteral("en"), QStringLiteral("ko")})
+        for (const ThemeKind kind : {ThemeKind::Light, ThemeKind::Dark, ThemeKind::HighContrast})
+            for (const int scale : {1, 2}) {
+                const QString theme = kind == ThemeKind::Light  ? QStringLiteral("light")
+                                      : kind == ThemeKind::Dark ? QStringLiteral("dark")
+                                                                : QStringLiteral("contrast");
+                const QString ending = QStringLiteral("_%1_%2_%3.png").arg(theme, language).arg(100 * scale);
+                MainWindow window;
+                window.setThemeKind(kind);
+                window.setLanguage(language);
+                window.resize(1440, 900);
+                window.show();
+                QApplication::processEvents();
+                good &= save(window, folder + QStringLiteral("/start") + ending, scale);
+                QEventLoop loop;
+                QObject::connect(&window, &MainWindow::shown, &loop, &QEventLoop::quit);
+                window.openSample(0);
+                loop.exec();
+                QApplication::processEvents();
+                good &= save(window, folder + QStringLiteral("/compare") + ending, scale);
+                QObject::connect(&window.sweep(), &SweepPanel::finished, &loop, &QEventLoop::quit);
+                window.sweep().start(QStringLiteral("parallelism.data_parallel_shard_degree"), QStringLiteral("2,4,8"));
+                loop.exec();
+                window.sweep().parentWidget()->raise();
+                QApplication::processEvents();
+                good &= save(window, folder + QStringLiteral("/sweep") + ending, scale);
+                window.search(QStringLiteral("reduce-scatter"));
+                window.state().focusSelection();
+                window.state().zoom(0.1, window.state().playHead());
+                QApplication::processEvents();
+                good &= save(window, folder + QStringLiteral("/selection") + ending, scale);
+            }
+    return good ? 0 : 1;
+}
+
+}  // namespace shardscope::gui

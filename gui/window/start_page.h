@@ -1,0 +1,46 @@
+#pragma once
+
+// What the window opens with: samples, and what was open lately.
+
+#include <QWidget>
+#include <string>
+#include <vector>
+
+class QLabel;
+class QListWidget;
+class QPushButton;
+
+namespace shardscope::gui {
+
+struct Sample {
+    const char* title;  ///< marked for translation
+    const char* what;
+    std::string source;  ///< as cli::load takes it; "lecture" stands for the built-in lecture scenario
+    std::vector<std::string> overrides;
+};
+[[nodiscard]] const std::vector<Sample>& samples();
+
+class StartPage : public QWidget {
+    Q_OBJECT
+public:
+    explicit StartPage(QWidget* parent = nullptr);
+    void setRecent(const QStringList& files);
+
+signals:
+    void sampleChosen(int index);
+    void fileChosen(const QString& path);
+    void openWanted();
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void retranslate();
+    QLabel *m_title = nullptr, *m_subtitle = nullptr, *m_samplesTitle = nullptr, *m_recentTitle = nullptr,
+           *m_drop = nullptr;
+    std::vector<QPushButton*> m_samples;
+    QPushButton* m_open = nullptr;
+    QListWidget* m_recent = nullptr;
+};
+
+}  // namespace shardscope::gui

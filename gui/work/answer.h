@@ -1,0 +1,33 @@
+#pragma once
+
+// What the window shows: a scenario, its report, and the lanes made from it. Made off the window's thread, then only
+// read.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/face/load.h"
+#include "cli/face/report.h"
+#include "gui/lane/lane_set.h"
+
+namespace shardscope::gui {
+
+struct Answer {
+    cli::Loaded loaded;
+    std::vector<std::string> strategies;
+    cli::Report report;
+    std::vector<LaneSet> lanes;  ///< by plan
+    std::int64_t end = 1;        ///< ns: the longest step
+
+    [[nodiscard]] std::size_t plans() const { return report.plans.size(); }
+};
+
+/// Loads what a user names (cli::load) and simulates it under `strategies`.
+[[nodiscard]] core::Result<Answer> answerTo(const std::string& what, const std::vector<std::string>& overrides,
+                                            const std::vector<std::string>& strategies);
+/// The same again with another scenario; files are read anew only where the scenario names others than `before`.
+[[nodiscard]] core::Result<Answer> answerTo(const cli::Loaded& before, const core::Scenario& scenario,
+                                            const std::vector<std::string>& strategies);
+
+}  // namespace shardscope::gui

@@ -1,0 +1,268 @@
+// What comes into the window by dropping, and what goes out: pictures, words for the clipboard.
+
+#include <QClipboard>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QProcess>
+#include <QTemporaryDir>
+
+#include "core/base/document.h"
+#include "gui/view/knob_panel.h"
+#include "gui/window/start_page.h"
+#include "tests/gui/open_window.h"
+
+namespace shardscope::gui {
+namespace {
+
+const QString kExample = QStringLiteral(SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml");
+
+bool drop(MainWindow& window, const QMimeData& data) {
+    QDragEnterEvent enter(QPoint(300, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    enter.setAccepted(false);
+    QApplication::sendEvent(&window, &enter);
+    if (!enter.isAccepted()) return false;
+    QDropEvent event(QPointF(300, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&window, &event);
+    return true;
+}
+
+QMimeData* fileData(QMimeData& data, const QString& path) {
+    data.setUrls({QUrl::fromLocalFile(path)});
+    return &data;
+}
+
+TEST(Files, ADroppedScenarioIsOpened) {
+    OpenWindow window;
+    QMimeData data;
+    fileData(data, kExample);
+    window.await([&] { EXPECT_TRUE(drop(window, data)); });
+    ASSERT_NE(window.state().answer(), nullptr) << window.problem().toStdString();
+    EXPECT_EQ(window.state().answer()->loaded.source, kExample.toStdString());
+}
+
+TEST(Files, ADroppedFolderOfAModelIsOpened) {
+    const QTemporaryDir folder;
+    QFile file(folder.filePath(QStringLiteral("config.json")));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 256,
+        "intermediate_size": 688, "num_attention_heads": 4, "num_key_value_heads": 4, "num_hidden_layers": 8,
+        "vocab_size": 1000, "max_position_embeddings": 512, "rms_norm_eps": 1e-6, "tie_word_embeddings": false,
+        "hidden_act": "silu"})");
+    file.close();
+    OpenWindow window;
+    QMimeData data;
+    fileData(data, folder.path());
+    window.await([&] { EXPECT_TRUE(drop(window, data)); });
+    ASSERT_NE(window.state().answer(), nullptr) << window.problem().toStdString();
+    EXPECT_EQ(window.state().answer()->loaded.scenario.model.path, folder.path().toStdString());
+}
+
+TEST(Files, ABrokenFileThatIsDroppedIsNamed) {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("dropped.json"));
+    QFile file(path);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("{\"model_type\": ");
+    file.close();
+    OpenWindow window;
+    QMimeData data;
+    fileData(data, path);
+    window.await([&] { EXPECT_TRUE(drop(window, data)); });
+    EXPECT_TRUE(window.problem().contains(QStringLiteral("dropped.json"))) << window.problem().toStdString();
+    EXPECT_EQ(window.state().answer(), nullptr);
+}
+
+TEST(Files, WhatIsNoFileIsNotTaken) {
+    OpenWindow window;
+    QMimeData text;
+    text.setText(QStringLiteral("not a file"));
+    EXPECT_FALSE(drop(window, text));
+    QMimeData page;
+    page.setUrls({QUrl(QStringLiteral("https://example.org/config.json"))});
+    EXPECT_FALSE(drop(window, page));
+    // Not even where nobody asked whether it would be.
+    QDropEvent event(QPointF(300, 300), Qt::CopyAction, &text, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&window, &event);
+    EXPECT_FALSE(window.evaluator().busy());
+}
+
+TEST(Files, OpenedFilesAreRemembered) {
+    QSettings().clear();
+    {
+        OpenWindow window;
+        window.await([&] { window.openPath(kExample); });
+        ASSERT_EQ(window.problem(), QString());
+    }
+    OpenWindow next;
+    const auto* recent = next.findChild<StartPage*>()->findChild<QListWidget*>();
+    ASSERT_EQ(recent->count(), 1);
+    EXPECT_EQ(recent->item(0)->text(), kExample);
+    QSettings().clear();
+}
+
+TEST(Export, WritesPngSvgAndPdf) {
+    OpenWindow window;
+    EXPECT_FALSE(window.exportPicture(QStringLiteral("nothing.png"))) << "there is nothing to save yet";
+    window.openLecture();
+    const QTemporaryDir folder;
+    const auto bytesOf = [&](const QString& name) {
+        QFile file(folder.filePath(name));
+        EXPECT_TRUE(file.open(QIODevice::ReadOnly)) << name.toStdString();
+        return file.readAll();
+    };
+    for (const char* name : {"picture.png", "picture.svg", "picture.pdf"})
+        EXPECT_TRUE(window.exportPicture(folder.filePath(QLatin1String(name)))) << window.problem().toStdString();
+    EXPECT_EQ(window.problem(), QString());
+    const QImage image(folder.filePath(QStringLiteral("picture.png")));
+    ASSERT_FALSE(image.isNull());
+    EXPECT_EQ(image.convertToFormat(QImage::Format_RGB32), window.timeline().wholePicture());
+    int forward = 0;
+    const QRgb wanted = window.timeline().theme().of(formats::Look::Forward).colour.rgb();
+    for (int y = 0; y < image.height(); ++y)
+        for (int x = 0; x < image.width(); ++x) forward += image.pixel(x, y) == wanted;
+    EXPECT_GT(forward, 100) << "the lanes are in it";
+    EXPECT_TRUE(bytesOf(QStringLiteral("picture.svg")).contains("</svg>"));
+    EXPECT_TRUE(bytesOf(QStringLiteral("picture.pdf")).startsWith("%PDF-"));
+}
+
+TEST(Export, IntoAFolderThatIsNotThereIsAnError) {
+    OpenWindow window;
+    window.openLecture();
+    const QTemporaryDir folder;
+    for (const char* name : {"absent/picture.png", "absent/picture.svg", "absent/picture.pdf", "picture.docx"}) {
+        const QString path = folder.filePath(QLatin1String(name));
+        EXPECT_FALSE(window.exportPicture(path));
+        EXPECT_TRUE(window.problem().contains(path)) << window.problem().toStdString();
+        EXPECT_FALSE(window.problem().contains(QStringLiteral("last change"))) << "nothing was changed";
+        EXPECT_FALSE(QFile::exists(path));
+    }
+    for (const core::Key& key : core::scenarioKeys())
+        EXPECT_EQ(window.knobs().problemOf(QString::fromUtf8(key.path.data(), static_cast<int>(key.path.size()))),
+                  QString());
+}
+
+/// What `shardscope compare ... --json` prints when a shell runs the line.
+std::string printed(const QString& command) {
+    QProcess shell;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    const QString folder = QFileInfo(QStringLiteral(SHARDSCOPE_PROGRAM)).path();
+    environment.insert(QStringLiteral("PATH"), folder + u':' + environment.value(QStringLiteral("PATH")));
+    shell.setProcessEnvironment(environment);
+    shell.start(QStringLiteral("/bin/sh"), {QStringLiteral("-c"), command + QStringLiteral(" --json")});
+    EXPECT_TRUE(shell.waitForFinished(kPatience));
+    EXPECT_EQ(shell.exitCode(), 0) << command.toStdString() << "\n" << shell.readAllStandardError().toStdString();
+    return shell.readAllStandardOutput().toStdString();
+}
+
+void expectSameReport(OpenWindow& window) {
+    window.actions().find(QStringLiteral("copyCommand"))->trigger();
+    const QString command = QApplication::clipboard()->text();
+    EXPECT_EQ(printed(command), core::writeJson(cli::reportDocument(window.state().answer()->report)) + "\n")
+        << command.toStdString();
+}
+
+TEST(Copy, TheCommandLineGivesTheSameReport) {
+    OpenWindow window;
+    window.openLecture();
+    expectSameReport(window);
+    const std::pair<const char*, const char*> edits[] = {
+        {"title", "It's the \"lecture's\" $HOME"},
+        {"training.local_batch_size", "24"},
+        {"precision.mixed_precision_param", "none"},
+        {"parallelism.fsdp_unit_reshard_after_forward", "{ \"encoder.layers.encoder_layer_3\" = false }"},
+        {"parallelism.fsdp_forward_prefetch", "1"},
+        {"cluster.node", "dgx-a100"},
+    };
+    for (const auto& [key, value] : edits) {
+        window.await([&] { ASSERT_TRUE(window.knobs().setKey(QLatin1String(key), QLatin1String(value))) << key; });
+        ASSERT_EQ(window.problem(), QString());
+    }
+    expectSameReport(window);
+}
+
+TEST(Copy, OfAFileTheCommandLineHasOnlyWhatWasChanged) {
+    OpenWindow window;
+    window.await([&] { window.openPath(kExample); });
+    EXPECT_EQ(window.asCommandLine(), QStringLiteral("shardscope compare '%1'").arg(kExample));
+    window.await([&] { window.knobs().setKey(QStringLiteral("training.local_batch_size"), QStringLiteral("16")); });
+    EXPECT_EQ(window.asCommandLine(),
+              QStringLiteral("shardscope compare '%1' --set 'training.local_batch_size=16'").arg(kExample));
+    expectSameReport(window);
+    // What only counts when given is said though it has its default.
+    window.await([&] {
+        window.knobs().setKey(QStringLiteral("parallelism.fsdp_units"), QStringLiteral("torchtitan"));
+        window.knobs().setKey(QStringLiteral("parallelism.fsdp_keep_last_unit"), QStringLiteral("false"));
+    });
+    expectSameReport(window);
+}
+
+TEST(Copy, TheScenarioReadsBackEqual) {
+    OpenWindow window;
+    window.openLecture();
+    window.await([&] { window.knobs().setKey(QStringLiteral("model.layers"), QStringLiteral("8")); });
+    window.actions().find(QStringLiteral("copyScenario"))->trigger();
+    const auto document = core::parseToml(QApplication::clipboard()->text().toStdString(), "clipboard");
+    ASSERT_TRUE(document.has_value());
+    const auto scenario = core::parseScenario(*document, "clipboard");
+    ASSERT_TRUE(scenario.has_value()) << core::describe(scenario.error());
+    EXPECT_EQ(*scenario, window.shownScenario());
+}
+
+TEST(Copy, PyTorchCallsAreThose) {
+    OpenWindow window;
+    window.openLecture();
+    window.actions().find(QStringLiteral("copyPyTorch"))->trigger();
+    EXPECT_TRUE(QApplication::clipboard()->text().contains(QStringLiteral("fully_shard(")));
+}
+
+TEST(Search, GoesThroughTheHitsAndRoundAgain) {
+    OpenWindow window;
+    window.openLecture();
+    const QString words = QStringLiteral("Reduce-Scatter");
+    ASSERT_TRUE(window.search(words));
+    std::vector<PieceId> hits{*window.state().selection()};
+    for (int i = 0; i < 1000; ++i) {
+        ASSERT_TRUE(window.search(words));
+        if (*window.state().selection() == hits.front()) break;
+        hits.push_back(*window.state().selection());
+    }
+    ASSERT_GT(hits.size(), 8u);
+    ASSERT_LT(hits.size(), 1000u) << "after the last comes the first";
+    for (const PieceId& id : hits) {
+        const timeline::Timeline& t = *window.state().answer()->lanes[id.plan].timeline;
+        const std::uint32_t span = window.state().pieceOf(id)->span;
+        EXPECT_NE(t.strings[t.spans.name[span]].find("reduce-scatter"), std::string::npos);
+    }
+    EXPECT_TRUE(window.search(words, -1));
+    EXPECT_EQ(*window.state().selection(), hits.back()) << "before the first comes the last";
+    EXPECT_TRUE(window.search(words, -1));
+    EXPECT_EQ(*window.state().selection(), hits[hits.size() - 2]);
+    const auto before = window.state().selection();
+    EXPECT_FALSE(window.search(QStringLiteral("no such op")));
+    EXPECT_FALSE(window.search(QString()));
+    EXPECT_EQ(window.state().selection(), before);
+    window.state().select(std::nullopt);
+    EXPECT_TRUE(window.search(words, -1));
+    EXPECT_EQ(*window.state().selection(), hits.back());
+}
+
+TEST(Search, TheHitIsInView) {
+    OpenWindow window;
+    window.openLecture();
+    window.state().zoom(50, 0);
+    window.findChild<QLineEdit*>(QStringLiteral("search"))->setText(QStringLiteral("optimizer"));
+    window.actions().find(QStringLiteral("searchNext"))->trigger();
+    ASSERT_TRUE(window.state().selection().has_value());
+    const PieceId id = *window.state().selection();
+    const double begin = window.state().toAxis(id.plan, static_cast<double>(window.state().pieceOf(id)->begin));
+    EXPECT_GE(begin, window.state().view().range().begin);
+    EXPECT_LE(begin, window.state().view().range().end);
+    const PieceId first = id;
+    window.actions().find(QStringLiteral("searchNext"))->trigger();
+    EXPECT_NE(*window.state().selection(), first);
+    window.actions().find(QStringLiteral("searchPrevious"))->trigger();
+    EXPECT_EQ(*window.state().selection(), first);
+}
+
+}  // namespace
+}  // namespace shardscope::gui
