@@ -61,12 +61,13 @@ public:
             lane.multiplicity = row.multiplicity;
             lane.rankName = row.name;
             lane.rankIndex = index;
+            const auto number = static_cast<std::uint32_t>(m_out.lanes.size());
+            m_out.lanes.push_back(lane);
             for (std::uint32_t s = m_lanes[l].begin; s < m_lanes[l].end; ++s) {
                 timeline::SpanRow span = spanOf(m_source, s);
-                span.lane = static_cast<std::uint32_t>(m_out.lanes.size());
+                span.lane = number;
                 made[s] = timeline::append(m_out, span);
             }
-            m_out.lanes.push_back(lane);
         }
         row.laneEnd = static_cast<std::uint32_t>(m_out.lanes.size());
         m_out.ranks.push_back(row);
