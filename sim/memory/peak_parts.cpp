@@ -198,7 +198,9 @@ private:
         std::vector<Group> groups;
         const std::span<const Storage> all(m_storages);
         for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
-            const auto [layer, group, first] = all[begin];
+            // No structured binding: clang 14 lets no lambda capture one.
+            const auto layer = all[begin].layer;
+            const auto group = all[begin].group;
             while (end < all.size() && all[end].layer == layer && all[end].group == group) ++end;
             const std::span<const Storage> tensors = all.subspan(begin, end - begin);
             const core::ProgramId program = m_model.layers[layer].program;
