@@ -128,7 +128,7 @@ const std::vector<Key>& keys() {
         {"parallelism.fsdp_backward_prefetch", "", [](S& s) -> std::int64_t& { return s.parallelism.backwardPrefetch; },
          "Units that each unit prefetches explicitly in backward.", {}, 0, kMostDepth, "0: the implicit prefetch of one"},
         {"parallelism.fsdp_root_prefetch", "", [](S& s) -> std::int64_t& { return s.parallelism.rootPrefetch; },
-         "Units that the root prefetches explicitly in forward.", {}, 0, kMostDepth, "0: none"},
+         "Units that the root prefetches explicitly: the first ones in forward, the last ones in backward.", {}, 0, kMostDepth, "0: none"},
 
         {"precision.dtype", "training.dtype", [](S& s) -> DType& { return s.precision.original; },
          "Of the sharded parameters, their gradients and the optimizer's state.", {}, 0, 0, ""},

@@ -236,8 +236,8 @@
         <translation>0: 유닛 하나의 암묵적 프리페치</translation>
     </message>
     <message>
-        <source>Units that the root prefetches explicitly in forward.</source>
-        <translation>루트가 순전파에서 명시적으로 프리페치하는 유닛 수.</translation>
+        <source>Units that the root prefetches explicitly: the first ones in forward, the last ones in backward.</source>
+        <translation>루트가 명시적으로 프리페치하는 유닛 수: 순전파에서는 처음 것들, 역전파에서는 마지막 것들.</translation>
     </message>
     <message>
         <source>0: none</source>

@@ -5,7 +5,7 @@
 #include <QTableWidget>
 #include <memory>
 
-#include "gui/work/answer.h"
+#include "gui/worker/answer.h"
 
 namespace shardscope::gui {
 

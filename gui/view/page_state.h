@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "gui/lane/view_range.h"
-#include "gui/work/answer.h"
+#include "gui/worker/answer.h"
 
 namespace shardscope::gui {
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "gui/work/answer.h"
+#include "gui/worker/answer.h"
 
 class QComboBox;
 class QLabel;

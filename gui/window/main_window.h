@@ -10,7 +10,7 @@
 #include "gui/action/actions.h"
 #include "gui/theme/theme.h"
 #include "gui/view/page_state.h"
-#include "gui/work/evaluator.h"
+#include "gui/worker/evaluator.h"
 
 class QDockWidget;
 class QLabel;

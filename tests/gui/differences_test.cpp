@@ -3,7 +3,7 @@
 #include "gui/view/difference.h"
 #include "gui/view/words.h"
 #include "gui/window/start_page.h"
-#include "gui/work/answer.h"
+#include "gui/worker/answer.h"
 
 namespace shardscope::gui {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "gui/window/start_page.h"
-#include "gui/work/answer.h"
+#include "gui/worker/answer.h"
 #include "tests/timeline/hand_made.h"
 
 namespace shardscope::gui {

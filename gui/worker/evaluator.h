@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "core/base/result.h"
-#include "gui/work/answer.h"
+#include "gui/worker/answer.h"
 
 namespace shardscope::gui {
 

@@ -1,4 +1,4 @@
-#include "gui/work/evaluator.h"
+#include "gui/worker/evaluator.h"
 
 #include <utility>
 

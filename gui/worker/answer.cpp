@@ -1,4 +1,4 @@
-#include "gui/work/answer.h"
+#include "gui/worker/answer.h"
 
 #include <algorithm>
 
