@@ -46,21 +46,21 @@ OpInstants ClockEngine::replay(const ClockRun& run, const Prices& prices, const 
                                std::int64_t rank) const {
     OpInstants times;
     times.resize(m_order.steps.size());
-    const auto fill = [&](const std::vector<std::int64_t>& start, const std::vector<std::int64_t>& end) {
+    const auto fill = [&](std::span<const Interval> at) {
         for (std::size_t s = 0; s < m_order.steps.size(); ++s) {
             const StaticOrder::Step& step = m_order.steps[s];
-            times.start[step.op] = start[s];
-            times.end[step.op] = end[s];
+            times.start[step.op] = at[s].begin;
+            times.end[step.op] = at[s].end;
             times.transferStart[step.op] =
-                step.role == OpRole::Transfer ? run.shared.progress.start(step.number) : start[s];
+                step.role == OpRole::Transfer ? run.shared.progress.start(step.number) : at[s].begin;
         }
     };
     if (run.shared.varying.empty()) {
-        fill(run.shared.start, run.shared.end);
+        fill(run.shared.at);
     } else {
         RankReplay replay(m_order, prices, clocks, run.shared);
         replay.replay(rank);
-        fill(replay.start(), replay.end());
+        fill(replay.at());
     }
     return times;
 }

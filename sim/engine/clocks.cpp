@@ -45,23 +45,25 @@ core::Result<void> checkClocks(const core::StepGraph& graph, const Prices& price
         return fail(ErrorCode::Input, "a start offset below 0 or a compute speed outside 1 .. 1000000000 ppm",
                     "clocks");
     // Worst case: everything one after another, at the slowest speed, all transfers sharing one link.
-    std::int64_t longest = 0, release = 0, signs = 0;
-    for (std::size_t i = 0; i < ops; ++i) {
-        signs |= prices.duration[i] | prices.release[i];
-        longest = std::max(longest, prices.duration[i]);
-        release = std::max(release, prices.release[i]);
-    }
-    if (signs < 0) {
+    std::int64_t durations = 0, releases = 0;  // all of them, bit by bit: at most twice the largest
+    for (std::size_t i = 0; i < ops; ++i) durations |= prices.duration[i];
+    for (std::size_t i = 0; i < ops; ++i) releases |= prices.release[i];
+    if ((durations | releases) < 0) {
         std::size_t op = 0;
         while (prices.duration[op] >= 0 && prices.release[op] >= 0) ++op;
         return fail(ErrorCode::Input, "a negative duration or release time", "op " + std::to_string(op));
     }
-    const double sum = static_cast<double>(largestOffset) + static_cast<double>(longest) * static_cast<double>(ops);
-    const double slowest = static_cast<double>(largestPpm) / static_cast<double>(kNominalPpm) *
-                           (static_cast<double>(prices.slowNum) / static_cast<double>(prices.slowDen));
-    const double work = static_cast<double>(longest) * static_cast<double>(largestPpm) *
-                        std::max(1.0, static_cast<double>(prices.slowNum) / static_cast<double>(kNominalPpm));
-    if ((sum + static_cast<double>(release)) * std::max(1.0, slowest) > 4e18 || work > 4e18)
+    const auto tooLong = [&](std::int64_t duration, std::int64_t release) {
+        const double sum = static_cast<double>(largestOffset) + static_cast<double>(release) +
+                           static_cast<double>(duration) * static_cast<double>(ops);
+        const double slowest = static_cast<double>(largestPpm) / static_cast<double>(kNominalPpm) *
+                               (static_cast<double>(prices.slowNum) / static_cast<double>(prices.slowDen));
+        const double work = static_cast<double>(duration) * static_cast<double>(largestPpm) *
+                            std::max(1.0, static_cast<double>(prices.slowNum) / static_cast<double>(kNominalPpm));
+        return sum * std::max(1.0, slowest) > 4e18 || work > 4e18;
+    };
+    if (tooLong(durations, releases) && tooLong(*std::max_element(prices.duration.begin(), prices.duration.end()),
+                                                *std::max_element(prices.release.begin(), prices.release.end())))
         return fail(ErrorCode::Input, "durations that add up to more than 64-bit nanoseconds hold", "price table",
                     "an op of more than an hour is a mistake in the sizes or in the hardware's rates");
     return {};

@@ -6,6 +6,11 @@
 
 namespace shardscope::sim {
 
+/// ns from the step's start.
+struct Interval {
+    std::int64_t begin = 0, end = 0;
+};
+
 /// Instants of ops, ns from the step's start. `transferStart` equals `start` where nothing is transferred.
 struct OpInstants {
     std::vector<std::int64_t> start, transferStart, end;

@@ -7,7 +7,6 @@ namespace shardscope::sim {
 
 namespace {
 
-template <class Interval>
 std::int64_t lengthOf(const std::vector<Interval>& intervals) {
     std::int64_t sum = 0;
     for (const Interval& i : intervals) sum += i.end - i.begin;
@@ -15,7 +14,6 @@ std::int64_t lengthOf(const std::vector<Interval>& intervals) {
 }
 
 // Union of two lists of disjoint intervals in order.
-template <class Interval>
 void unite(const std::vector<Interval>& a, const std::vector<Interval>& b, std::vector<Interval>& result) {
     result.resize(a.size() + b.size());
     std::size_t i = 0, j = 0, n = 0;
@@ -33,7 +31,8 @@ void unite(const std::vector<Interval>& a, const std::vector<Interval>& b, std::
 
 RankReplay::RankReplay(const StaticOrder& order, const Prices& prices, const Clocks& clocks,
                        const SharedInstants& shared)
-    : m_order(order), m_prices(prices), m_clocks(clocks), m_shared(shared), m_start(shared.start), m_end(shared.end) {
+    : m_order(order), m_prices(prices), m_clocks(clocks), m_shared(shared) {
+    if (!shared.varying.empty()) m_at = shared.at;
     const Progress& transfers = shared.progress;
     std::size_t cut = 0;  // the transfer at whose start everything that varies is over
     if (!shared.varying.empty())
@@ -57,8 +56,9 @@ RankReplay::RankReplay(const StaticOrder& order, const Prices& prices, const Clo
     m_firstArrival.assign(transfers.size() + 1, std::numeric_limits<std::int64_t>::max());
     for (const std::uint32_t s : shared.varying)
         if (order.steps[s].role == OpRole::Transfer) m_arrivalsVary = order.steps[s].number + 1;
+    const std::span all = at();
     for (std::size_t t = transfers.size(); t-- > 0;)
-        m_firstArrival[t] = std::min(m_firstArrival[t + 1], m_start[order.transfer[t]]);
+        m_firstArrival[t] = std::min(m_firstArrival[t + 1], all[order.transfer[t]].begin);
 }
 
 void RankReplay::replay(std::int64_t rank) {
@@ -69,19 +69,19 @@ void RankReplay::replay(std::int64_t rank) {
     for (const std::uint32_t s : m_shared.varying) {
         const StaticOrder::Step& step = m_order.steps[s];
         std::int64_t start = offset + m_prices.release[step.op];
-        for (const std::uint32_t w : m_order.waitsOf(step)) start = std::max(start, m_end[w]);
-        m_start[s] = start;
+        for (const std::uint32_t w : m_order.waitsOf(step)) start = std::max(start, m_at[w].end);
+        m_at[s].begin = start;
         if (step.role == OpRole::Transfer) continue;
         const std::int64_t duration = m_prices.duration[step.op];
         if (step.role != OpRole::Compute) {
-            m_end[s] = start + duration;
+            m_at[s].end = start + duration;
             continue;
         }
         m_shared.progress.seek(cursor, start);
-        m_end[s] = m_shared.progress.finish(start, workAt(duration, ppm), cursor);
+        m_at[s].end = m_shared.progress.finish(start, workAt(duration, ppm), cursor);
     }
     for (std::size_t t = m_arrivalsVary; t-- > 0;)
-        m_firstArrival[t] = std::min(m_firstArrival[t + 1], m_start[m_order.transfer[t]]);
+        m_firstArrival[t] = std::min(m_firstArrival[t + 1], m_at[m_order.transfer[t]].begin);
 }
 
 timeline::Breakdown RankReplay::breakdown() {
@@ -100,10 +100,11 @@ void RankReplay::gatherCompute(const Window& window, timeline::Breakdown& sum, s
     m_busy.clear();
     std::size_t cursor = 0;
     const Progress& transfers = m_shared.progress;
+    const std::span all = at();
     for (const std::uint32_t s : m_order.compute) {
-        const std::int64_t begin = std::max(m_start[s], window.begin), end = std::min(m_end[s], window.end);
+        const std::int64_t begin = std::max(all[s].begin, window.begin), end = std::min(all[s].end, window.end);
         if (begin >= end) {
-            if (m_start[s] >= window.end) break;
+            if (all[s].begin >= window.end) break;
             continue;
         }
         if (!m_busy.empty() && m_busy.back().end == begin)
@@ -111,7 +112,7 @@ void RankReplay::gatherCompute(const Window& window, timeline::Breakdown& sum, s
         else
             m_busy.push_back({begin, end});
     }
-    for (const Busy& busy : m_busy) {
+    for (const Interval& busy : m_busy) {
         transfers.seek(cursor, busy.begin);
         const std::int64_t before = transfers.transferBefore(cursor, busy.begin);
         transfers.seek(cursor, busy.end);
@@ -123,10 +124,11 @@ void RankReplay::gatherCompute(const Window& window, timeline::Breakdown& sum, s
 // Adds the copies on other streams to m_busy.
 void RankReplay::mergeCopies(const Window& window, timeline::Breakdown& sum) {
     m_copies.clear();
+    const std::span all = at();
     for (const auto& lane : m_order.copies) {
         m_lane.clear();
         for (const std::uint32_t s : lane) {
-            const std::int64_t begin = std::max(m_start[s], window.begin), end = std::min(m_end[s], window.end);
+            const std::int64_t begin = std::max(all[s].begin, window.begin), end = std::min(all[s].end, window.end);
             if (begin < end) m_lane.push_back({begin, end});
         }
         if (m_lane.empty()) continue;

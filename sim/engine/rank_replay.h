@@ -4,6 +4,7 @@
 // filled in once; a rank costs only what varies.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/engine/clocks.h"
@@ -19,17 +20,13 @@ public:
 
     /// Works out the instants of a rank.
     void replay(std::int64_t rank);
-    /// By step, of the rank replayed last; a transfer's start is its arrival.
-    [[nodiscard]] const std::vector<std::int64_t>& start() const { return m_start; }
-    [[nodiscard]] const std::vector<std::int64_t>& end() const { return m_end; }
+    /// By step, of the rank replayed last; a transfer begins when it arrives.
+    [[nodiscard]] std::span<const Interval> at() const { return m_shared.varying.empty() ? m_shared.at : m_at; }
 
     /// Where the time of the rank replayed last goes, over [0, end of the step).
     [[nodiscard]] timeline::Breakdown breakdown();
 
 private:
-    struct Busy {
-        std::int64_t begin = 0, end = 0;
-    };
     // A stretch of the step: the gaps [firstGap, lastGap] (gap g lies before transfer g) and the transfers between
     // them.
     struct Window {
@@ -45,13 +42,13 @@ private:
     const Prices& m_prices;
     const Clocks& m_clocks;
     const SharedInstants& m_shared;
-    std::vector<std::int64_t> m_start, m_end;  // by step
+    std::vector<Interval> m_at;                // by step; empty where no rank differs from another
     std::vector<std::int64_t> m_firstArrival;  // by transfer: earliest arrival of it and all later ones
     std::size_t m_arrivalsVary = 0;            // transfers before this one may have arrivals of their own
     Window m_own, m_common;
     timeline::Breakdown m_commonSum;
     bool m_commonKnown = false;
-    std::vector<Busy> m_busy, m_copies, m_lane, m_merged;  // scratch: disjoint, in order
+    std::vector<Interval> m_busy, m_copies, m_lane, m_merged;  // scratch: disjoint, in order
 };
 
 }  // namespace shardscope::sim

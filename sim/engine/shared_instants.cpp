@@ -44,8 +44,7 @@ public:
     }
 
     SharedInstants go() {
-        m_result.start.resize(m_order.steps.size());
-        m_result.end.resize(m_order.steps.size());
+        m_result.at.resize(m_order.steps.size());
         if (m_offset.earliest == m_offset.latest && !m_speedsVary) {
             allAgree();
             return std::move(m_result);
@@ -54,7 +53,7 @@ public:
         for (std::uint32_t s = 0; s < m_order.steps.size(); ++s) {
             const StaticOrder::Step& step = m_order.steps[s];
             const std::int64_t lower = gather(step);
-            m_result.start[s] = lower;
+            m_result.at[s].begin = lower;
             if (step.role == OpRole::Transfer)
                 transfer(s, lower);
             else
@@ -68,32 +67,34 @@ public:
 private:
     // No rank differs from another: one number an op.
     void allAgree() {
-        std::int64_t* const begin = m_result.start.data();
-        std::int64_t* const end = m_result.end.data();
+        Interval* const at = m_result.at.data();
         const std::int64_t* const release = m_prices.release.data();
         const std::int64_t* const duration = m_prices.duration.data();
         const std::uint32_t* const waits = m_order.waits.data();
-        Progress& transfers = m_result.progress;
+        Progress transfers = std::move(m_result.progress);  // here, where no store to an instant can be one to it
+        const std::int64_t offset = m_offset.earliest, ppm = m_ppm;
         std::size_t cursor = 0;
         std::int64_t lastTransfer = 0, finish = 0;
-        for (std::size_t s = 0; s < m_order.steps.size(); ++s) {
-            const StaticOrder::Step& step = m_order.steps[s];
-            std::int64_t start = m_offset.earliest + release[step.op];
-            for (std::uint32_t w = step.waitBegin; w < step.waitEnd; ++w) start = std::max(start, end[waits[w]]);
-            begin[s] = start;
+        for (const StaticOrder::Step& step : m_order.steps) {
+            Interval& own = at[&step - m_order.steps.data()];
+            const auto [a, b] = step.firstWaits;
+            std::int64_t start = std::max({offset + release[step.op], at[a].end, at[b].end});  // its own end is still 0
+            for (std::uint32_t w = step.waitBegin + 2; w < step.waitEnd; ++w) start = std::max(start, at[waits[w]].end);
+            own.begin = start;
             const std::int64_t takes = duration[step.op];
             std::int64_t done = start + takes;
             if (step.role == OpRole::Compute) {
                 transfers.seek(cursor, start);
-                done = transfers.finish(start, workAt(takes, m_ppm), cursor);
+                done = transfers.finish(start, workAt(takes, ppm), cursor);
             } else if (step.role == OpRole::Transfer) {
                 start = std::max(start, lastTransfer);
                 done = lastTransfer = start + takes;
                 transfers.add(start, done);
             }
-            end[s] = done;
+            own.end = done;
             finish = std::max(finish, done);
         }
+        m_result.progress = std::move(transfers);
         m_result.finish = finish;
     }
 
@@ -117,7 +118,7 @@ private:
         start = std::max(start, m_lastTransfer);
         m_lastTransfer = start + m_prices.duration[m_order.steps[s].op];
         m_result.progress.add(start, m_lastTransfer);
-        m_result.end[s] = m_lastTransfer;
+        m_result.at[s].end = m_lastTransfer;
         m_clock[s] = {m_lastTransfer, m_lastTransfer};
         if (m_sources.empty()) return;
         m_result.varying.push_back(s);
@@ -136,7 +137,7 @@ private:
                 end = m_result.progress.finish(lower, workAt(duration, m_ppm), cursor);
             }
             m_clock[s] = {end, end};
-            m_result.end[s] = end;
+            m_result.at[s].end = end;
             return;
         }
         if (step.lastUse != StaticOrder::kNever) m_clock[s].vector = allocate();
@@ -149,7 +150,7 @@ private:
         else
             price(s, lower,
                   [&, work = workAt(duration, m_ppm)](std::size_t, std::int64_t start) { return finish(start, work); });
-        m_result.end[s] = m_clock[s].earliest;
+        m_result.at[s].end = m_clock[s].earliest;
         m_result.varying.push_back(s);
         m_result.apart = std::max(m_result.apart, m_clock[s].latest);
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/engine/clocks.h"
+#include "sim/engine/op_instants.h"
 #include "sim/engine/progress.h"
 #include "sim/engine/static_order.h"
 #include "sim/price/prices.h"
@@ -15,8 +16,7 @@ namespace shardscope::sim {
 
 struct SharedInstants {
     Progress progress{1, 1, 0};          ///< transfers
-    std::vector<std::int64_t> start;     ///< by step: of the earliest rank (a transfer's arrival)
-    std::vector<std::int64_t> end;       ///< by step: of the earliest rank; transfers end alike
+    std::vector<Interval> at;            ///< by step: of the earliest rank; a transfer begins when it arrives
     std::vector<std::uint32_t> varying;  ///< steps whose start or end is not the same on all ranks, in order
     std::int64_t apart = 0;              ///< what varies is over by then, waiting for a transfer included
     std::int64_t finish = 0;             ///< end of the last op of all ranks

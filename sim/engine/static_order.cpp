@@ -39,6 +39,9 @@ StaticOrder orderOf(const core::StepGraph& graph, const Wiring& wiring) {
             if (step.role != OpRole::Transfer) order.steps[stepOf[from]].lastUse = s;
         }
         step.waitEnd = static_cast<std::uint32_t>(order.waits.size());
+        step.firstWaits = {s, s};
+        const auto waits = order.waitsOf(step);
+        std::copy_n(waits.begin(), std::min(waits.size(), step.firstWaits.size()), step.firstWaits.begin());
         switch (step.role) {
             case OpRole::Compute:
                 step.number = static_cast<std::uint32_t>(order.compute.size());

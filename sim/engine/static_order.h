@@ -3,6 +3,7 @@
 // The order in which the clock engine takes the ops of a class: communication first. An op comes right after the last
 // compute op that it depends on, so that every transfer that can run beside a compute op stands before it.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -21,6 +22,8 @@ struct StaticOrder {
         std::uint32_t lastUse = kNever;            ///< last step that is no transfer and waits for this one
         std::uint32_t number = 0;  ///< among the steps of its role; copies: the stream's number among theirs
         OpRole role = OpRole::Compute;
+        /// The first two waits, where most steps have all; a step without so many names itself.
+        std::array<std::uint32_t, 2> firstWaits{};
     };
     std::vector<Step> steps;
     std::vector<std::uint32_t> waits;                ///< steps, all earlier ones

@@ -227,19 +227,16 @@ void Repricer::price(const core::Cluster& cluster, const PriceKnobs& knobs, Pric
     const std::size_t count = m_graph.ops.size();
     prices.duration.resize(count);
     prices.release.resize(count);
-    for (std::size_t i = 0; i < count; ++i) prices.duration[i] = m_priced[m_costIndex[i]].duration;
-    if (knobs.infiniteHost) {
-        std::fill(prices.release.begin(), prices.release.end(), 0);
-    } else {
-        for (const core::RankClass& rankClass : m_graph.classes) {
-            std::int64_t host = 0;
-            for (std::uint32_t i = rankClass.opBegin; i < rankClass.opEnd; ++i) {
-                const Priced& priced = m_priced[m_costIndex[i]];
-                prices.release[i] = host + priced.issueLag;
-                host += priced.hostTime;
-            }
+    for (const core::RankClass& rankClass : m_graph.classes) {
+        std::int64_t host = 0;
+        for (std::uint32_t i = rankClass.opBegin; i < rankClass.opEnd; ++i) {
+            const Priced& priced = m_priced[m_costIndex[i]];
+            prices.duration[i] = priced.duration;
+            prices.release[i] = host + priced.issueLag;
+            host += priced.hostTime;
         }
     }
+    if (knobs.infiniteHost) std::fill(prices.release.begin(), prices.release.end(), 0);
     prices.slowNum = prices.slowDen = 1;
     if (!knobs.noOverlapSlowdown) {
         const OverlapSlowdown slowdown = overlapSlowdownOf(cluster);
