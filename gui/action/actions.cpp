@@ -47,6 +47,7 @@ QString Actions::nameOf(Menu menu) {
     switch (menu) {
         case Menu::File: return QCoreApplication::translate("Actions", "&File");
         case Menu::Edit: return QCoreApplication::translate("Actions", "&Edit");
+        case Menu::Plans: return QCoreApplication::translate("Actions", "&Plans");
         case Menu::View: return QCoreApplication::translate("Actions", "&View");
         case Menu::Go: return QCoreApplication::translate("Actions", "&Go");
         case Menu::Help: return QCoreApplication::translate("Actions", "&Help");

@@ -11,8 +11,8 @@
 
 namespace shardscope::gui {
 
-enum class Menu : std::uint8_t { File, Edit, View, Go, Help };
-inline constexpr std::size_t kMenus = 5;
+enum class Menu : std::uint8_t { File, Edit, Plans, View, Go, Help };
+inline constexpr std::size_t kMenus = 6;
 
 class Actions : public QObject {
     Q_OBJECT

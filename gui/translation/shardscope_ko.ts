@@ -187,6 +187,49 @@
         <source>All commands…</source>
         <translation>모든 명령…</translation>
     </message>
+    <message>
+        <source>&amp;Plans</source>
+        <translation>계획(&amp;P)</translation>
+    </message>
+    <message>
+        <source>Show one GPU alone (single)</source>
+        <translation>GPU 하나만 쓰는 경우 보기 (single)</translation>
+    </message>
+    <message>
+        <source>Show naive placement (naive)</source>
+        <translation>단순 배치 보기 (naive)</translation>
+    </message>
+    <message>
+        <source>Show sharding (fsdp)</source>
+        <translation>샤딩 보기 (fsdp)</translation>
+    </message>
+    <message>
+        <source>Keep for comparison</source>
+        <translation>비교용으로 고정</translation>
+    </message>
+    <message>
+        <source>Drop a kept plan</source>
+        <translation>고정한 계획 하나 빼기</translation>
+    </message>
+    <message>
+        <source>Drop all kept plans</source>
+        <translation>고정한 계획 모두 빼기</translation>
+    </message>
+</context>
+<context>
+    <name>Plans</name>
+    <message>
+        <source>1 GPU</source>
+        <translation>GPU 1개</translation>
+    </message>
+    <message>
+        <source>%1 GPUs</source>
+        <translation>GPU %1개</translation>
+    </message>
+    <message>
+        <source>kept</source>
+        <translation>고정됨</translation>
+    </message>
 </context>
 <context>
     <name>Words</name>
@@ -386,6 +429,10 @@
         <source>NO, %1 short</source>
         <translation>아니요, %1 부족</translation>
     </message>
+    <message>
+        <source>Samples in a step</source>
+        <translation>스텝당 샘플 수</translation>
+    </message>
 </context>
 <context>
     <name>shardscope::gui::KnobPanel</name>
@@ -475,6 +522,33 @@
     <message>
         <source>Cancelled. What is shown is the scenario before the last change.</source>
         <translation>취소했습니다. 화면에 보이는 것은 마지막 변경 이전의 시나리오입니다.</translation>
+    </message>
+    <message>
+        <source>One strategy at least is shown. Choose another one first.</source>
+        <translation>전략은 적어도 하나 표시합니다. 먼저 다른 전략을 고르세요.</translation>
+    </message>
+    <message>
+        <source>%1 is kept already.</source>
+        <translation>%1: 이미 고정되어 있습니다.</translation>
+    </message>
+    <message>
+        <source>%1 plans are kept, which is the most. Drop one first.</source>
+        <translation>계획은 %1개까지 고정할 수 있습니다. 먼저 하나를 빼세요.</translation>
+    </message>
+    <message>
+        <source>%1 stays on the page. Turn a knob to see what changes against it.</source>
+        <translation>%1: 화면에 고정했습니다. 설정을 바꾸면 이 계획과 비교해 보여 줍니다.</translation>
+    </message>
+    <message>
+        <source>No plan is kept.</source>
+        <translation>고정한 계획이 없습니다.</translation>
+    </message>
+</context>
+<context>
+    <name>shardscope::gui::PlanBar</name>
+    <message>
+        <source>Drop the kept plan %1</source>
+        <translation>고정한 계획 %1 빼기</translation>
     </message>
 </context>
 <context>
@@ -576,6 +650,10 @@
     <message>
         <source>%1 in use at %2</source>
         <translation>%2 시점에 %1 사용 중</translation>
+    </message>
+    <message>
+        <source>Kept for comparison:</source>
+        <translation>비교용으로 고정:</translation>
     </message>
 </context>
 </TS>

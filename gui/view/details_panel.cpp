@@ -60,15 +60,15 @@ void DetailsPanel::fill() {
 }
 
 QString DetailsPanel::selectionHtml(const PieceId& id) const {
-    const Answer& answer = *m_state.answer();
-    const cli::PlanReport& plan = answer.report.plans[id.plan];
-    const LaneSet& set = answer.lanes[id.plan];
+    const cli::PlanReport& plan = m_state.plan(id.plan);
+    const LaneSet& set = m_state.lanes(id.plan);
     const Lane& lane = set.lanes[id.lane];
     const formats::RowPiece& piece = *m_state.pieceOf(id);
     const timeline::Timeline& t = *set.timeline;
-    QString html = QStringLiteral("<h3>%1</h3><p>%2, %3%4</p>")
-                       .arg(describePiece(set, lane, piece).toHtmlEscaped(), escaped(plan.name), escaped(lane.rank),
-                            lane.stream.empty() ? QString() : QStringLiteral(", ") + escaped(lane.stream));
+    QString html =
+        QStringLiteral("<h3>%1</h3><p>%2, %3%4</p>")
+            .arg(describePiece(set, lane, piece).toHtmlEscaped(), m_state.titleOf(id.plan).toHtmlEscaped(),
+                 escaped(lane.rank), lane.stream.empty() ? QString() : QStringLiteral(", ") + escaped(lane.stream));
     html += QStringLiteral("<table>");
     html += row(tr("from"), instantText(piece.begin));
     html += row(tr("to"), instantText(piece.end));
@@ -101,8 +101,9 @@ QString DetailsPanel::selectionHtml(const PieceId& id) const {
     if (const QString list = links(false); !list.isEmpty())
         html += QStringLiteral("<p><b>%1</b></p><ul>%2</ul>").arg(tr("What waits for it"), list);
     if (t.spans.op[span] != timeline::kNoIndex) {
-        const std::string formula = sim::explainPrice(*plan.graph, *plan.model, answer.report.cluster, {},
-                                                      core::OpId(static_cast<std::size_t>(t.spans.op[span])));
+        const std::string formula =
+            sim::explainPrice(*plan.graph, *plan.model, m_state.plans()[id.plan].report().cluster, {},
+                              core::OpId(static_cast<std::size_t>(t.spans.op[span])));
         html += QStringLiteral("<p><b>%1</b></p><pre style=\"white-space:pre-wrap\">%2</pre>")
                     .arg(tr("How its time comes about"), escaped(formula));
     }
@@ -111,11 +112,11 @@ QString DetailsPanel::selectionHtml(const PieceId& id) const {
 
 QString DetailsPanel::peakHtml() const {
     QString html;
-    for (const cli::PlanReport& plan : m_state.answer()->report.plans) {
-        const sim::MemoryPeak& peak = plan.tightest().memory.step.deviceTime;
-        html +=
-            QStringLiteral("<p><b>%1</b></p><table>")
-                .arg(tr("Memory peak of %1: %2").arg(escaped(plan.name), toQString(cli::bytesText(peak.total.value))));
+    for (std::size_t p = 0; p < m_state.plans().size(); ++p) {
+        const sim::MemoryPeak& peak = m_state.plan(p).tightest().memory.step.deviceTime;
+        html += QStringLiteral("<p><b>%1</b></p><table>")
+                    .arg(tr("Memory peak of %1: %2")
+                             .arg(m_state.titleOf(p).toHtmlEscaped(), toQString(cli::bytesText(peak.total.value))));
         int shown = 0;
         for (const sim::MemoryPart& part : peak.parts) {
             if (++shown > 8) break;
@@ -130,7 +131,6 @@ QString DetailsPanel::peakHtml() const {
 }
 
 QString DetailsPanel::rangeHtml(const TimeRange& range) const {
-    const Answer& answer = *m_state.answer();
     QString html = QStringLiteral("<h3>%1</h3>")
                        .arg(tr("%1 to %2: %3")
                                 .arg(toQString(cli::durationText(std::llround(range.begin))),
@@ -139,14 +139,14 @@ QString DetailsPanel::rangeHtml(const TimeRange& range) const {
     struct Sum {
         std::int64_t count = 0, total = 0, least = std::numeric_limits<std::int64_t>::max(), most = 0;
     };
-    for (std::size_t p = 0; p < answer.plans(); ++p) {
+    for (std::size_t p = 0; p < m_state.plans().size(); ++p) {
         std::array<Sum, formats::kLooks> sums{};
         const auto begin = static_cast<std::int64_t>(m_state.toPlan(p, range.begin));
         const auto end = static_cast<std::int64_t>(m_state.toPlan(p, range.end));
         std::int64_t all = 0;
-        for (const Lane& lane : answer.lanes[p].lanes) {
+        for (const Lane& lane : m_state.lanes(p).lanes) {
             if (lane.kind != Lane::Kind::State) continue;
-            const std::int64_t ranks = answer.lanes[p].timeline->ranks[lane.rankIndex].multiplicity;
+            const std::int64_t ranks = m_state.lanes(p).timeline->ranks[lane.rankIndex].multiplicity;
             for (const formats::RowPiece& piece : lane.pieces) {
                 const std::int64_t time = std::min(piece.end, end) - std::max(piece.begin, begin);
                 if (time <= 0) continue;
@@ -161,7 +161,7 @@ QString DetailsPanel::rangeHtml(const TimeRange& range) const {
         html += QStringLiteral(
                     "<p><b>%1</b></p><table cellspacing=\"4\"><tr><th align=\"left\">%2</th><th>%3</th><th>%4</th>"
                     "<th>%5</th><th>%6</th><th>%7</th></tr>")
-                    .arg(escaped(answer.report.plans[p].name), tr("what"), tr("count"), tr("sum"), tr("mean"),
+                    .arg(m_state.titleOf(p).toHtmlEscaped(), tr("what"), tr("count"), tr("sum"), tr("mean"),
                          tr("largest"), tr("share"));
         for (std::size_t l = 0; l < sums.size(); ++l) {
             const Sum& sum = sums[l];

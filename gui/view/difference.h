@@ -4,6 +4,7 @@
 // same figures as `compare --json`.
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct DifferenceRow {
 };
 
 /// Times are means over all ranks, bytes on the wire of the busiest class, peak memory what the tightest rank needs.
+[[nodiscard]] std::vector<DifferenceRow> differencesOf(std::span<const cli::PlanReport* const> plans);
 [[nodiscard]] std::vector<DifferenceRow> differencesOf(const cli::Report& report);
 
 }  // namespace shardscope::gui

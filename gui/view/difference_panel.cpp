@@ -2,12 +2,14 @@
 
 #include <QEvent>
 #include <QHeaderView>
+#include <algorithm>
 
+#include "cli/face/text_table.h"
 #include "gui/view/words.h"
 
 namespace shardscope::gui {
 
-DifferencePanel::DifferencePanel(QWidget* parent) : QTableWidget(parent) {
+DifferencePanel::DifferencePanel(PageState& state, QWidget* parent) : QTableWidget(parent), m_state(state) {
     setEditTriggers(NoEditTriggers);
     setSelectionBehavior(SelectRows);
     setAlternatingRowColors(true);
@@ -15,11 +17,7 @@ DifferencePanel::DifferencePanel(QWidget* parent) : QTableWidget(parent) {
     horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     setAccessibleName(tr("Differences"));
-}
-
-void DifferencePanel::show(std::shared_ptr<const Answer> answer) {
-    m_answer = std::move(answer);
-    fill();
+    connect(&state, &PageState::answerChanged, this, &DifferencePanel::fill);
 }
 
 void DifferencePanel::changeEvent(QEvent* event) {
@@ -32,34 +30,46 @@ void DifferencePanel::changeEvent(QEvent* event) {
 
 void DifferencePanel::fill() {
     clear();
-    if (!m_answer) return;
-    const std::vector<DifferenceRow> rows = differencesOf(m_answer->report);
-    const auto plans = static_cast<int>(m_answer->plans());
-    setRowCount(static_cast<int>(rows.size()) + 1);
-    setColumnCount(2 * plans - 1);
+    const std::vector<ShownPlan>& shown = m_state.plans();
+    if (shown.empty()) return;
+    std::vector<const cli::PlanReport*> plans;
+    for (const ShownPlan& plan : shown) plans.push_back(&plan.plan());
+    const std::vector<DifferenceRow> rows = differencesOf(plans);
+    const auto batchOf = [](const ShownPlan& plan) { return plan.report().globalBatch; };
+    // Steps of as many samples are what is compared; where they are not, that is said.
+    const bool batches =
+        std::ranges::any_of(shown, [&](const ShownPlan& plan) { return batchOf(plan) != batchOf(shown.front()); });
+    setRowCount(static_cast<int>(rows.size()) + (batches ? 2 : 1));
+    setColumnCount(2 * static_cast<int>(shown.size()) - 1);
+    const auto columnOf = [](std::size_t plan) { return plan == 0 ? 0 : 2 * static_cast<int>(plan) - 1; };
+    const auto put = [&](int row, int column, const QString& text, bool isFigure) {
+        auto* item = new QTableWidgetItem(text);
+        if (isFigure) item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+        setItem(row, column, item);
+    };
     QStringList columns, names;
-    for (int p = 0; p < plans; ++p) {
-        const QString name = toQString(m_answer->report.plans[static_cast<std::size_t>(p)].name);
-        columns << name;
-        if (p > 0) columns << tr("%1 against %2").arg(name, columns.first());
+    for (std::size_t p = 0; p < shown.size(); ++p) {
+        columns << m_state.titleOf(p);
+        if (p > 0) columns << tr("%1 against %2").arg(columns.last(), columns.first());
     }
     for (std::size_t r = 0; r < rows.size(); ++r) {
         names << figureName(rows[r].figure);
-        for (int p = 0; p < plans; ++p) {
-            const auto plan = static_cast<std::size_t>(p);
-            auto* value = new QTableWidgetItem(valueText(rows[r].unit, rows[r].values[plan]));
-            value->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-            setItem(static_cast<int>(r), p == 0 ? 0 : 2 * p - 1, value);
-            if (p > 0) setItem(static_cast<int>(r), 2 * p, new QTableWidgetItem(differenceText(rows[r], plan)));
+        for (std::size_t p = 0; p < shown.size(); ++p) {
+            put(static_cast<int>(r), columnOf(p), valueText(rows[r].unit, rows[r].values[p]), true);
+            if (p > 0) put(static_cast<int>(r), columnOf(p) + 1, differenceText(rows[r], p), false);
         }
     }
     names << tr("Fits in memory");
-    for (int p = 0; p < plans; ++p) {
-        const std::int64_t left = m_answer->report.plans[static_cast<std::size_t>(p)].tightest().memory.left();
+    for (std::size_t p = 0; p < shown.size(); ++p) {
+        const std::int64_t left = plans[p]->tightest().memory.left();
         const QString size = valueText(Unit::Bytes, static_cast<double>(left < 0 ? -left : left));
-        auto* item = new QTableWidgetItem(left >= 0 ? tr("yes, %1 left").arg(size) : tr("NO, %1 short").arg(size));
-        item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-        setItem(static_cast<int>(rows.size()), p == 0 ? 0 : 2 * p - 1, item);
+        put(static_cast<int>(rows.size()), columnOf(p),
+            left >= 0 ? tr("yes, %1 left").arg(size) : tr("NO, %1 short").arg(size), true);
+    }
+    if (batches) {
+        names << tr("Samples in a step");
+        for (std::size_t p = 0; p < shown.size(); ++p)
+            put(static_cast<int>(rows.size()) + 1, columnOf(p), toQString(cli::groupedDigits(batchOf(shown[p]))), true);
     }
     setHorizontalHeaderLabels(columns);
     setVerticalHeaderLabels(names);

@@ -8,9 +8,35 @@ PageState::PageState(QObject* parent) : QObject(parent) {}
 
 void PageState::setAnswer(std::shared_ptr<const Answer> answer) {
     m_answer = std::move(answer);
-    m_view.setEnd(m_answer ? static_cast<double>(m_answer->end) : 1);
-    // What was selected may not exist any more.
-    if (m_selection && pieceOf(*m_selection) == nullptr) m_selection.reset();
+    collectPlans();
+}
+
+void PageState::setKept(std::vector<ShownPlan> kept) {
+    if (kept == m_kept) return;
+    m_kept = std::move(kept);
+    for (ShownPlan& plan : m_kept) plan.kept = true;
+    collectPlans();
+}
+
+void PageState::collectPlans() {
+    std::optional<ShownPlan> selected;
+    if (m_selection) selected = m_plans[m_selection->plan];
+    m_plans = m_kept;
+    if (m_answer)
+        for (std::size_t p = 0; p < m_answer->plans(); ++p) m_plans.push_back({m_answer, p, false});
+    m_distinctions = distinctionsOf(m_plans);
+    std::int64_t end = 1;
+    for (const ShownPlan& plan : m_plans) end = std::max(end, plan.plan().stepNs);
+    m_view.setEnd(static_cast<double>(end));
+    if (selected) {
+        // The same plan, wherever it is now; what was selected in it may not exist any more.
+        const auto again = std::ranges::find_if(m_plans, [&](const ShownPlan& plan) {
+            return plan.kept == selected->kept &&
+                   (plan.kept ? plan == *selected : plan.plan().name == selected->plan().name);
+        });
+        m_selection->plan = static_cast<std::size_t>(again - m_plans.begin());
+        if (pieceOf(*m_selection) == nullptr) m_selection.reset();
+    }
     m_playHead = std::min(m_playHead, m_view.end());
     emit answerChanged();
     emit viewChanged();
@@ -91,9 +117,9 @@ void PageState::select(std::optional<PieceId> piece, bool reveal) {
 }
 
 void PageState::step(int by) {
-    if (!m_answer || m_answer->plans() == 0) return;
+    if (m_plans.empty()) return;
     if (!m_selection) {
-        const Lane& lane = m_answer->lanes[0].lanes[0];
+        const Lane& lane = lanes(0).lanes[0];
         const auto first = std::ranges::find_if(lane.pieces, [&](const formats::RowPiece& piece) {
             return toAxis(0, static_cast<double>(piece.end)) > m_view.range().begin;
         });
@@ -101,7 +127,7 @@ void PageState::step(int by) {
             select(PieceId{0, 0, static_cast<std::size_t>(first - lane.pieces.begin())}, true);
         return;
     }
-    const auto& pieces = m_answer->lanes[m_selection->plan].lanes[m_selection->lane].pieces;
+    const auto& pieces = lanes(m_selection->plan).lanes[m_selection->lane].pieces;
     const auto next = static_cast<std::int64_t>(m_selection->piece) + by;
     if (next < 0 || next >= static_cast<std::int64_t>(pieces.size())) return;
     select(PieceId{m_selection->plan, m_selection->lane, static_cast<std::size_t>(next)}, true);
@@ -116,15 +142,15 @@ void PageState::stepLane(int by) {
     const double instant = toAxis(at.plan, static_cast<double>(pieceOf(at)->begin));
     for (;;) {
         if (by > 0) {
-            if (++at.lane >= m_answer->lanes[at.plan].lanes.size()) {
-                if (++at.plan >= m_answer->plans()) return;
+            if (++at.lane >= lanes(at.plan).lanes.size()) {
+                if (++at.plan >= m_plans.size()) return;
                 at.lane = 0;
             }
         } else if (at.lane-- == 0) {
             if (at.plan-- == 0) return;
-            at.lane = m_answer->lanes[at.plan].lanes.size() - 1;
+            at.lane = lanes(at.plan).lanes.size() - 1;
         }
-        const Lane& lane = m_answer->lanes[at.plan].lanes[at.lane];
+        const Lane& lane = lanes(at.plan).lanes[at.lane];
         if (!isShown(lane) || lane.pieces.empty()) continue;
         const auto time = static_cast<std::int64_t>(toPlan(at.plan, instant));
         auto piece = std::ranges::find_if(lane.pieces, [&](const formats::RowPiece& p) { return p.end > time; });
@@ -152,34 +178,37 @@ void PageState::focusSelection() {
 }
 
 const formats::RowPiece* PageState::pieceOf(const PieceId& id) const {
-    if (!m_answer || id.plan >= m_answer->lanes.size() || id.lane >= m_answer->lanes[id.plan].lanes.size())
-        return nullptr;
-    const auto& pieces = m_answer->lanes[id.plan].lanes[id.lane].pieces;
+    if (id.plan >= m_plans.size() || id.lane >= lanes(id.plan).lanes.size()) return nullptr;
+    const auto& pieces = lanes(id.plan).lanes[id.lane].pieces;
     return id.piece < pieces.size() ? &pieces[id.piece] : nullptr;
 }
 
 std::optional<PieceId> PageState::findSpan(std::size_t plan, std::uint32_t span) const {
-    if (!m_answer || plan >= m_answer->lanes.size()) return std::nullopt;
+    if (plan >= m_plans.size()) return std::nullopt;
     std::optional<PieceId> found;
-    const auto& lanes = m_answer->lanes[plan].lanes;
-    for (std::size_t l = 0; l < lanes.size(); ++l)
-        for (std::size_t p = 0; p < lanes[l].pieces.size(); ++p) {
-            const formats::RowPiece& piece = lanes[l].pieces[p];
+    const auto& all = lanes(plan).lanes;
+    for (std::size_t l = 0; l < all.size(); ++l)
+        for (std::size_t p = 0; p < all[l].pieces.size(); ++p) {
+            const formats::RowPiece& piece = all[l].pieces[p];
             if (piece.span != span) continue;
             // A gap names the span to blame; the span itself is work, or lies on a stream's lane.
-            if (lanes[l].kind == Lane::Kind::Stream && isShown(lanes[l])) return PieceId{plan, l, p};
+            if (all[l].kind == Lane::Kind::Stream && isShown(all[l])) return PieceId{plan, l, p};
             if (!found && !isGap(piece.look)) found = PieceId{plan, l, p};
         }
     return found;
 }
 
+QString PageState::titleOf(std::size_t plan) const {
+    return gui::titleOf(this->plan(plan), m_distinctions[plan]);
+}
+
 double PageState::toAxis(std::size_t plan, double time) const {
-    const double end = static_cast<double>(m_answer->report.plans[plan].stepNs);
+    const double end = static_cast<double>(this->plan(plan).stepNs);
     return gui::toAxis(m_alignment, time, end, m_view.end());
 }
 
 double PageState::toPlan(std::size_t plan, double axisTime) const {
-    const double end = static_cast<double>(m_answer->report.plans[plan].stepNs);
+    const double end = static_cast<double>(this->plan(plan).stepNs);
     return gui::toPlan(m_alignment, axisTime, end, m_view.end());
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "gui/lane/view_range.h"
+#include "gui/view/shown_plan.h"
 #include "gui/worker/answer.h"
 
 namespace shardscope::gui {
@@ -26,6 +27,16 @@ public:
 
     void setAnswer(std::shared_ptr<const Answer> answer);
     [[nodiscard]] const std::shared_ptr<const Answer>& answer() const { return m_answer; }
+    /// Plans of earlier answers, shown before those of the present one.
+    void setKept(std::vector<ShownPlan> kept);
+    [[nodiscard]] const std::vector<ShownPlan>& kept() const { return m_kept; }
+
+    /// All plans on the page, the kept ones first.
+    [[nodiscard]] const std::vector<ShownPlan>& plans() const { return m_plans; }
+    [[nodiscard]] const cli::PlanReport& plan(std::size_t plan) const { return m_plans[plan].plan(); }
+    [[nodiscard]] const LaneSet& lanes(std::size_t plan) const { return m_plans[plan].lanes(); }
+    /// The plan's name with what tells it from the others, in the window's language.
+    [[nodiscard]] QString titleOf(std::size_t plan) const;
 
     [[nodiscard]] const ViewRange& view() const { return m_view; }
     [[nodiscard]] Alignment alignment() const { return m_alignment; }
@@ -65,14 +76,18 @@ public:
     [[nodiscard]] bool isShown(const Lane& lane) const { return m_streams || lane.kind == Lane::Kind::State; }
 
 signals:
-    void answerChanged();
+    void answerChanged();     ///< the plans on the page
     void viewChanged();       ///< range or alignment, lanes shown
     void cursorChanged();     ///< cursor, play head
     void selectionChanged();  ///< piece
     void rangeChanged();      ///< the chosen stretch of time
 
 private:
+    void collectPlans();
+
     std::shared_ptr<const Answer> m_answer;
+    std::vector<ShownPlan> m_kept, m_plans;
+    std::vector<std::vector<Distinction>> m_distinctions;  ///< by plan
     ViewRange m_view;
     Alignment m_alignment = Alignment::OneClock;
     bool m_streams = true;

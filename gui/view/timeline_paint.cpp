@@ -16,7 +16,7 @@ using formats::Look;
 using formats::RowPiece;
 
 void TimelineView::paintHeader(QPainter& painter, const Strip& strip, int y) const {
-    const cli::PlanReport& plan = m_state.answer()->report.plans[strip.plan];
+    const cli::PlanReport& plan = m_state.plan(strip.plan);
     const formats::PictureText& text = pictureText();
     QFont large = font();
     large.setBold(true);
@@ -24,7 +24,7 @@ void TimelineView::paintHeader(QPainter& painter, const Strip& strip, int y) con
     painter.setFont(large);
     painter.setPen(m_theme.text);
     const int line = fontMetrics().height();
-    const QString name = toQString(plan.name);
+    const QString name = m_state.titleOf(strip.plan);
     const int baseline = y + line + 2;
     painter.drawText(10, baseline, name);
     const int after = 10 + QFontMetrics(large).horizontalAdvance(name + QStringLiteral("   "));
@@ -37,12 +37,13 @@ void TimelineView::paintHeader(QPainter& painter, const Strip& strip, int y) con
     painter.drawText(after, baseline, headline);
     painter.setPen(m_theme.mutedText);
     painter.drawText(10, baseline + line,
-                     toQString(cli::planInWords(plan.setup, std::string(text.language))) + QStringLiteral("   ") +
+                     (m_state.plans()[strip.plan].kept ? tr("Kept for comparison:") + u' ' : QString()) +
+                         toQString(cli::planInWords(plan.setup, std::string(text.language))) + QStringLiteral("   ") +
                          toQString(formats::fill(text.step, cli::durationText(plan.stepNs))));
 }
 
 void TimelineView::paintMemoryWords(QPainter& painter, const Strip& strip, int y) const {
-    const LaneSet& set = m_state.answer()->lanes[strip.plan];
+    const LaneSet& set = m_state.lanes(strip.plan);
     const formats::PictureText& text = pictureText();
     const QRect area = plot();
     const std::int64_t most = memoryTop();
@@ -81,8 +82,7 @@ void TimelineView::paintMemoryWords(QPainter& painter, const Strip& strip, int y
 void TimelineView::paintBase(QPainter& painter, QImage& image, int offset, int height) {
     const double ratio = image.devicePixelRatio();
     const QRect area = plot();
-    const auto& answer = m_state.answer();
-    if (!answer) return;
+    if (m_state.plans().empty()) return;
     const auto device = [&](const QRect& logical) {
         return QRect(static_cast<int>(std::lround(logical.left() * ratio)),
                      static_cast<int>(std::lround(logical.top() * ratio)),
@@ -99,7 +99,7 @@ void TimelineView::paintBase(QPainter& painter, QImage& image, int offset, int h
     for (const Strip& strip : m_strips) {
         const int y = strip.top - offset;
         if (y + strip.height < 0 || y > height) continue;
-        const LaneSet& set = answer->lanes[strip.plan];
+        const LaneSet& set = m_state.lanes(strip.plan);
         const TimeRange range = planRange(strip.plan);
         if (strip.kind == Strip::Kind::Header) {
             paintHeader(painter, strip, y);
@@ -154,8 +154,8 @@ void TimelineView::paintBase(QPainter& painter, QImage& image, int offset, int h
         }
     }
     // Where every step ends.
-    for (std::size_t p = 0; p < answer->plans(); ++p) {
-        const double x = xOf(m_state.toAxis(p, static_cast<double>(answer->report.plans[p].stepNs)));
+    for (std::size_t p = 0; p < m_state.plans().size(); ++p) {
+        const double x = xOf(m_state.toAxis(p, static_cast<double>(m_state.plan(p).stepNs)));
         if (x < area.left() || x > area.right() + 1) continue;
         int top = height, bottom = 0;
         for (const Strip& strip : m_strips)
@@ -220,7 +220,7 @@ void TimelineView::paintLinks(QPainter& painter) const {
     const RowPiece* piece = m_state.pieceOf(*selected);
     const auto from = rectOf(*selected);
     if (piece == nullptr || !from || piece->span == timeline::kNoIndex) return;
-    const timeline::Timeline& t = *m_state.answer()->lanes[selected->plan].timeline;
+    const timeline::Timeline& t = *m_state.lanes(selected->plan).timeline;
     int drawn = 0;
     constexpr int kMostLinks = 24;
     for (const timeline::Flow& flow : t.flows) {

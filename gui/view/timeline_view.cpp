@@ -69,9 +69,8 @@ void TimelineView::forget() {
 void TimelineView::measureLabels() {
     m_labels = fontMetrics().horizontalAdvance(QStringLiteral("0000.0 GiB "));
     m_percent = fontMetrics().horizontalAdvance(QStringLiteral("100 %")) + 16;
-    if (!m_state.answer()) return;
-    for (const LaneSet& set : m_state.answer()->lanes)
-        for (const Lane& lane : set.lanes)
+    for (const ShownPlan& plan : m_state.plans())
+        for (const Lane& lane : plan.lanes().lanes)
             m_labels = std::max(m_labels, fontMetrics().horizontalAdvance(
                                               toQString(lane.kind == Lane::Kind::State ? lane.rank : lane.stream)));
 }
@@ -90,26 +89,25 @@ void TimelineView::layOut() {
     m_strips.clear();
     const int line = fontMetrics().height();
     int top = 4;
-    if (const auto& answer = m_state.answer()) {
-        for (std::size_t p = 0; p < answer->plans(); ++p) {
-            m_strips.push_back({Strip::Kind::Header, p, 0, top, 2 * line + 10});
-            top += 2 * line + 10;
-            for (std::size_t l = 0; l < answer->lanes[p].lanes.size(); ++l) {
-                const Lane& lane = answer->lanes[p].lanes[l];
-                if (!m_state.isShown(lane)) continue;
-                const bool state = lane.kind == Lane::Kind::State;
-                top += state ? line / 2 : 1;
-                const int height = state ? line + 8 : line;
-                m_strips.push_back({Strip::Kind::Lane, p, l, top, height});
-                top += height;
-            }
-            top += line;
-            if (!answer->lanes[p].memory.time.empty()) {
-                m_strips.push_back({Strip::Kind::Memory, p, 0, top, 6 * line});
-                top += 6 * line;
-            }
-            top += line;
+    for (std::size_t p = 0; p < m_state.plans().size(); ++p) {
+        const LaneSet& set = m_state.lanes(p);
+        m_strips.push_back({Strip::Kind::Header, p, 0, top, 2 * line + 10});
+        top += 2 * line + 10;
+        for (std::size_t l = 0; l < set.lanes.size(); ++l) {
+            const Lane& lane = set.lanes[l];
+            if (!m_state.isShown(lane)) continue;
+            const bool state = lane.kind == Lane::Kind::State;
+            top += state ? line / 2 : 1;
+            const int height = state ? line + 8 : line;
+            m_strips.push_back({Strip::Kind::Lane, p, l, top, height});
+            top += height;
         }
+        top += line;
+        if (!set.memory.time.empty()) {
+            m_strips.push_back({Strip::Kind::Memory, p, 0, top, 6 * line});
+            top += 6 * line;
+        }
+        top += line;
     }
     m_height = top;
     verticalScrollBar()->setPageStep(plot().height());
@@ -137,9 +135,9 @@ double TimelineView::xOf(double axisTime) const {
 std::int64_t TimelineView::memoryTop() const {
     // One scale for all plans; the capacity is in the picture where it is not far above what is used.
     std::int64_t peak = 1, capacity = 0;
-    for (const LaneSet& set : m_state.answer()->lanes) {
-        for (const std::int64_t total : set.memory.total) peak = std::max(peak, total);
-        capacity = std::max(capacity, set.capacity);
+    for (const ShownPlan& plan : m_state.plans()) {
+        for (const std::int64_t total : plan.lanes().memory.total) peak = std::max(peak, total);
+        capacity = std::max(capacity, plan.lanes().capacity);
     }
     const std::int64_t most = capacity > 0 && capacity < 4 * peak ? std::max(capacity, peak) : peak;
     return most + most / 8;
@@ -155,7 +153,7 @@ const Strip* TimelineView::stripAt(int y) const {
 std::optional<PieceId> TimelineView::pieceAt(QPoint position) const {
     const Strip* strip = stripAt(position.y());
     if (strip == nullptr || strip->kind != Strip::Kind::Lane || !plot().contains(position)) return std::nullopt;
-    const Lane& lane = m_state.answer()->lanes[strip->plan].lanes[strip->lane];
+    const Lane& lane = m_state.lanes(strip->plan).lanes[strip->lane];
     const double time = m_state.toPlan(strip->plan, timeAt(position.x() + 0.5));
     const RowPiece* piece = lane.at(static_cast<std::int64_t>(std::floor(time)));
     if (piece == nullptr) return std::nullopt;
@@ -164,13 +162,13 @@ std::optional<PieceId> TimelineView::pieceAt(QPoint position) const {
 
 QString TimelineView::wordsAt(QPoint position) const {
     if (const auto id = pieceAt(position)) {
-        const LaneSet& set = m_state.answer()->lanes[id->plan];
+        const LaneSet& set = m_state.lanes(id->plan);
         const Lane& lane = set.lanes[id->lane];
         return toQString(lane.rank) + QStringLiteral(": ") + describePiece(set, lane, lane.pieces[id->piece]);
     }
     const Strip* strip = stripAt(position.y());
     if (strip == nullptr || strip->kind != Strip::Kind::Memory || !plot().contains(position)) return {};
-    const LaneSet& set = m_state.answer()->lanes[strip->plan];
+    const LaneSet& set = m_state.lanes(strip->plan);
     const auto time = static_cast<std::int64_t>(m_state.toPlan(strip->plan, timeAt(position.x() + 0.5)));
     const auto instant = set.memory.largestIn(time, time + 1);
     if (!instant || time < 0) return {};

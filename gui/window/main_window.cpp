@@ -18,7 +18,6 @@
 #include <QStatusBar>
 #include <QTimer>
 #include <QToolBar>
-#include <QUndoCommand>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -28,6 +27,7 @@
 #include "gui/view/details_panel.h"
 #include "gui/view/difference_panel.h"
 #include "gui/view/knob_panel.h"
+#include "gui/view/plan_bar.h"
 #include "gui/view/sweep_panel.h"
 #include "gui/view/timeline_view.h"
 #include "gui/view/words.h"
@@ -37,39 +37,10 @@ namespace shardscope::gui {
 
 namespace {
 
-const std::vector<std::string>& strategies() {
-    static const std::vector<std::string> kBoth{"naive", "fsdp"};
-    return kBoth;
-}
-
 /// The first file of what is dragged; empty where there is none.
 QString droppedFile(const QMimeData& data) {
     return data.urls().isEmpty() ? QString() : data.urls().constFirst().toLocalFile();
 }
-
-/// Another scenario; edits of one key in a row are one step back.
-class ScenarioChange : public QUndoCommand {
-public:
-    ScenarioChange(core::Scenario before, core::Scenario after, QString path,
-                   std::function<void(const core::Scenario&)> apply)
-        : m_before(std::move(before)), m_after(std::move(after)), m_path(std::move(path)), m_apply(std::move(apply)) {
-        setText(m_path);
-    }
-    void undo() override { m_apply(m_before); }
-    void redo() override { m_apply(m_after); }
-    [[nodiscard]] int id() const override { return 1; }
-    bool mergeWith(const QUndoCommand* other) override {
-        const auto* next = static_cast<const ScenarioChange*>(other);
-        if (next->m_path != m_path) return false;
-        m_after = next->m_after;
-        return true;
-    }
-
-private:
-    core::Scenario m_before, m_after;
-    QString m_path;
-    std::function<void(const core::Scenario&)> m_apply;
-};
 
 }  // namespace
 
@@ -106,6 +77,12 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_desktop(QApplic
 
     makePanels();
     makeActions();
+    QList<QAction*> planActions;
+    for (const char* id : {"strategySingle", "strategyNaive", "strategyFsdp", "keepPlan"})
+        planActions << m_actions.find(QLatin1String(id));
+    auto* plans = new PlanBar(m_state, planActions);
+    connect(plans, &PlanBar::dropWanted, this, &MainWindow::dropPlan);
+    m_tools->addWidget(plans);
     m_play = new QTimer(this);
     m_play->setInterval(16);
     connect(m_play, &QTimer::timeout, this, [this] {
@@ -148,7 +125,7 @@ void MainWindow::makePanels() {
         made->hide();
         return made;
     };
-    m_differences = new DifferencePanel;
+    m_differences = new DifferencePanel(m_state);
     m_details = new DetailsPanel(m_state);
     m_knobs = new KnobPanel;
     m_sweep = new SweepPanel;
@@ -170,6 +147,7 @@ void MainWindow::makePanels() {
     connect(m_search, &QLineEdit::returnPressed, this, [this] { search(m_search->text()); });
     tools->addWidget(m_search);
     addToolBar(Qt::TopToolBarArea, tools);
+    m_tools = tools;
 
     m_status = new QLabel;
     m_progress = new QProgressBar;
@@ -187,25 +165,24 @@ void MainWindow::makePanels() {
 void MainWindow::openPath(const QString& path) {
     m_opened = path;
     m_firstAnswer = true;
-    m_evaluator.open(path.toStdString(), {}, strategies());
+    m_evaluator.open(path.toStdString(), {}, m_study.strategies);
 }
 
 void MainWindow::openSample(int index) {
     const Sample& sample = samples().at(static_cast<std::size_t>(index));
     m_opened.clear();
     m_firstAnswer = true;
-    m_evaluator.open(sample.source, sample.overrides, strategies());
+    m_evaluator.open(sample.source, sample.overrides, m_study.strategies);
 }
 
 void MainWindow::showAnswer(std::shared_ptr<const Answer> answer) {
     hideProblem();
     m_state.setAnswer(answer);
-    m_differences->show(answer);
     m_sweep->setAnswer(answer, m_firstAnswer);
     if (m_firstAnswer) {
         m_firstAnswer = false;
         m_undo.clear();
-        m_undoBase = answer->loaded.scenario;
+        m_study.scenario = answer->loaded.scenario;
         m_knobs->setScenario(answer->loaded.scenario);
         m_state.fit();
         if (!m_opened.isEmpty()) remember(m_opened);
@@ -235,7 +212,7 @@ void MainWindow::cancel() {
     m_evaluator.cancel();
     if (!m_state.answer()) return;
     m_firstAnswer = false;
-    if (m_knobs->scenario() != m_state.answer()->loaded.scenario)
+    if (m_knobs->scenario() != m_state.answer()->loaded.scenario || m_study.strategies != m_state.answer()->strategies)
         showProblem(tr("Cancelled. What is shown is the scenario before the last change."));
 }
 
@@ -260,30 +237,14 @@ QString MainWindow::problem() const {
     return m_banner->isHidden() ? QString() : m_bannerText->text();
 }
 
-void MainWindow::change(const core::Scenario& scenario, const QString& path) {
-    if (!m_state.answer()) return;
-    m_editedPath = path;
-    m_undo.push(new ScenarioChange(m_undoBase, scenario, path, [this](const core::Scenario& chosen) {
-        m_undoBase = chosen;
-        m_knobs->setScenario(chosen);
-        simulate(chosen);
-    }));
-}
-
-void MainWindow::simulate(const core::Scenario& scenario) {
-    m_firstAnswer = false;  // whatever was being opened, this is another scenario of what is open
-    m_evaluator.change(m_state.answer(), scenario, strategies());
-}
-
 bool MainWindow::search(const QString& text, int direction) {
-    const auto& answer = m_state.answer();
-    if (!answer || text.isEmpty()) return false;
+    if (text.isEmpty()) return false;
     // All pieces in order, beginning behind the selection.
     std::vector<PieceId> hits;
-    for (std::size_t p = 0; p < answer->plans(); ++p) {
-        const timeline::Timeline& t = *answer->lanes[p].timeline;
-        for (std::size_t l = 0; l < answer->lanes[p].lanes.size(); ++l) {
-            const Lane& lane = answer->lanes[p].lanes[l];
+    for (std::size_t p = 0; p < m_state.plans().size(); ++p) {
+        const timeline::Timeline& t = *m_state.lanes(p).timeline;
+        for (std::size_t l = 0; l < m_state.lanes(p).lanes.size(); ++l) {
+            const Lane& lane = m_state.lanes(p).lanes[l];
             if (!m_state.isShown(lane)) continue;
             for (std::size_t i = 0; i < lane.pieces.size(); ++i) {
                 const std::uint32_t span = lane.pieces[i].span;
@@ -334,7 +295,14 @@ bool MainWindow::exportPicture(const QString& path) {
             {core::ErrorCode::Io, tr("the picture cannot be written").toStdString(), path.toStdString(), ""})));
         return false;
     }
-    const auto written = cli::writeOutput(m_state.answer()->report, path.toStdString(), m_language.toStdString());
+    // The plans of the page under their titles there.
+    cli::Report report = m_state.answer()->report;
+    report.plans.clear();
+    for (std::size_t p = 0; p < m_state.plans().size(); ++p) {
+        report.plans.push_back(m_state.plan(p));
+        report.plans.back().name = m_state.titleOf(p).toStdString();
+    }
+    const auto written = cli::writeOutput(report, path.toStdString(), m_language.toStdString());
     if (!written) showProblem(toQString(core::describe(written.error())));
     return written.has_value();
 }

@@ -10,6 +10,7 @@
 #include "gui/action/actions.h"
 #include "gui/theme/theme.h"
 #include "gui/view/page_state.h"
+#include "gui/window/study.h"
 #include "gui/worker/evaluator.h"
 
 class QDockWidget;
@@ -19,6 +20,7 @@ class QProgressBar;
 class QPushButton;
 class QStackedWidget;
 class QTimer;
+class QToolBar;
 
 namespace shardscope::gui {
 
@@ -52,11 +54,15 @@ public:
     [[nodiscard]] DetailsPanel& details() { return *m_details; }
     [[nodiscard]] SweepPanel& sweep() { return *m_sweep; }
     [[nodiscard]] QUndoStack& undoStack() { return m_undo; }
+    [[nodiscard]] const Study& study() const { return m_study; }
     [[nodiscard]] QString problem() const;  ///< what the banner says; empty where it is hidden
     /// Finds the next (or, with -1, the previous) op whose name holds the text, and selects it.
     bool search(const QString& text, int direction = 1);
     /// The keys of every action, as the sheet shows them.
     [[nodiscard]] QString keysHtml() const { return m_actions.keysHtml(); }
+    /// Keeps the plan that is selected, or the last one, beside what is simulated next. Says why where it cannot.
+    void keepPlan();
+    /// One line for each scenario on the page, the present one last.
     [[nodiscard]] QString asCommandLine() const;
     [[nodiscard]] QString asScenario() const;
     [[nodiscard]] QString asPyTorch() const;
@@ -82,9 +88,14 @@ private:
     void showProblem(const QString& text);
     void hideProblem();
     void remember(const QString& path);
-    void simulate(const core::Scenario& scenario);
     /// As a step that can be undone.
     void change(const core::Scenario& scenario, const QString& path);
+    void changeStudy(Study next, const QString& key);
+    void switchStrategy(const std::string& strategy);
+    void showStrategies();
+    void dropPlan(std::size_t kept);
+    void dropSelectedPlan();
+    void dropAllPlans();
     void openPalette();
     void openKeys();
     void togglePlay();
@@ -112,6 +123,7 @@ private:
     KnobPanel* m_knobs = nullptr;
     SweepPanel* m_sweep = nullptr;
     QDockWidget *m_differenceDock = nullptr, *m_detailsDock = nullptr, *m_knobDock = nullptr, *m_sweepDock = nullptr;
+    QToolBar* m_tools = nullptr;
     QWidget* m_banner = nullptr;
     QLabel* m_bannerText = nullptr;
     QLineEdit* m_search = nullptr;
@@ -121,7 +133,7 @@ private:
     QTimer* m_play = nullptr;
     std::vector<QMenu*> m_menus;
     QString m_editedPath;
-    core::Scenario m_undoBase;  ///< what the next change is counted from
+    Study m_study;  ///< what the next change is counted from
 };
 
 }  // namespace shardscope::gui

@@ -58,6 +58,23 @@ void MainWindow::makeActions() {
     a.add(Menu::Edit, "copyPyTorch", text(QT_TRANSLATE_NOOP("Actions", "Copy what FSDP does, with the PyTorch calls")),
           "", [this, copy] { copy(asPyTorch()); });
 
+    // The words of the plans' titles and of `--strategy`.
+    const auto strategy = [&](const char* id, const char* words, const char* word) {
+        QAction* action = a.add(Menu::Plans, id, words, "", [this, word] { switchStrategy(word); });
+        action->setCheckable(true);
+        action->setIconText(QLatin1String(word));
+    };
+    strategy("strategySingle", text(QT_TRANSLATE_NOOP("Actions", "Show one GPU alone (single)")), "single");
+    strategy("strategyNaive", text(QT_TRANSLATE_NOOP("Actions", "Show naive placement (naive)")), "naive");
+    strategy("strategyFsdp", text(QT_TRANSLATE_NOOP("Actions", "Show sharding (fsdp)")), "fsdp");
+    a.add(Menu::Plans, "keepPlan", text(QT_TRANSLATE_NOOP("Actions", "Keep for comparison")), "K",
+          [this] { keepPlan(); });
+    a.add(Menu::Plans, "dropPlan", text(QT_TRANSLATE_NOOP("Actions", "Drop a kept plan")), "Shift+K",
+          [this] { dropSelectedPlan(); });
+    a.add(Menu::Plans, "dropPlans", text(QT_TRANSLATE_NOOP("Actions", "Drop all kept plans")), "",
+          [this] { dropAllPlans(); });
+    showStrategies();
+
     a.add(Menu::View, "fit", text(QT_TRANSLATE_NOOP("Actions", "Show the whole step")), "0; Home",
           [this] { m_state.fit(); });
     a.add(Menu::View, "focus", text(QT_TRANSLATE_NOOP("Actions", "Zoom to the selection")), "F",
@@ -126,7 +143,7 @@ void MainWindow::makeActions() {
     }
     addActions(QList<QAction*>(m_actions.all().begin(), m_actions.all().end()));
     // Fields, buttons and lists have a use of their own for these keys.
-    for (const char* id : {"fit", "focus", "streams", "play"}) {
+    for (const char* id : {"fit", "focus", "streams", "play", "keepPlan", "dropPlan"}) {
         QAction* action = m_actions.find(QLatin1String(id));
         action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
         removeAction(action);
@@ -205,10 +222,11 @@ QString MainWindow::asScenario() const {
     return m_state.answer() ? toQString(core::writeScenario(m_knobs->scenario())) : QString();
 }
 
-QString MainWindow::asCommandLine() const {
-    if (!m_state.answer()) return {};
-    // What differs from the file (or the model) that was named.
-    const cli::Loaded& loaded = m_state.answer()->loaded;
+namespace {
+
+/// What differs from the file (or the model) that was named.
+QString commandFor(const cli::Loaded& loaded, const core::Scenario& scenario,
+                   const std::vector<std::string>& strategies) {
     core::Scenario named;
     if (const auto again = cli::load(loaded.source)) named = again->scenario;
     const auto quoted = [](const std::string& text) {
@@ -217,13 +235,35 @@ QString MainWindow::asCommandLine() const {
     };
     QString command = QStringLiteral("shardscope compare ") + quoted(loaded.source);
     for (const core::Key& key : core::scenarioKeys()) {
-        const std::string value = core::writeTomlValue(core::valueOf(m_knobs->scenario(), key));
+        const std::string value = core::writeTomlValue(core::valueOf(scenario, key));
         // Some keys count by being given, whatever their value.
-        const bool sameGiven = m_knobs->scenario().given(key.path) == named.given(key.path);
+        const bool sameGiven = scenario.given(key.path) == named.given(key.path);
         if (value == core::writeTomlValue(core::valueOf(named, key)) && sameGiven) continue;
         command += QStringLiteral(" --set ") + quoted(std::string(key.path) + "=" + value);
     }
+    if (strategies != Study().strategies) {
+        QStringList words;
+        for (const std::string& one : strategies) words << toQString(one);
+        command += QStringLiteral(" --strategy ") + words.join(u',');
+    }
     return command;
+}
+
+}  // namespace
+
+QString MainWindow::asCommandLine() const {
+    if (!m_state.answer()) return {};
+    QStringList commands;
+    for (const ShownPlan& kept : m_study.kept)
+        commands << commandFor(kept.answer->loaded, kept.scenario(), kept.answer->strategies);
+    commands << commandFor(m_state.answer()->loaded, m_knobs->scenario(), m_study.strategies);
+    // Plans of one scenario are in one report; the present one's stays the last.
+    QStringList distinct;
+    for (const QString& command : commands) {
+        distinct.removeAll(command);
+        distinct << command;
+    }
+    return distinct.join(u'\n');
 }
 
 QString MainWindow::asPyTorch() const {

@@ -9,6 +9,8 @@
 #include <QTimer>
 #include <cstdio>
 
+#include "gui/view/difference_panel.h"
+#include "gui/view/knob_panel.h"
 #include "gui/view/sweep_panel.h"
 #include "gui/view/timeline_view.h"
 #include "gui/window/main_window.h"
@@ -81,6 +83,16 @@ int writeScreenshots(const QString& folder) {
                 window.state().zoom(0.1, window.state().playHead());
                 QApplication::processEvents();
                 good &= save(window, folder + QStringLiteral("/selection") + ending, scale);
+                window.state().select(std::nullopt);
+                window.state().fit();
+                window.keepPlan();
+                QObject::connect(&window, &MainWindow::shown, &loop, &QEventLoop::quit);
+                window.actions().find(QStringLiteral("strategyNaive"))->trigger();
+                window.knobs().setKey(QStringLiteral("parallelism.data_parallel_shard_degree"), QStringLiteral("8"));
+                loop.exec();
+                window.differences().parentWidget()->raise();
+                QApplication::processEvents();
+                good &= save(window, folder + QStringLiteral("/plans") + ending, scale);
             }
     return good ? 0 : 1;
 }

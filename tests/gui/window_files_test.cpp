@@ -196,6 +196,23 @@ TEST(Copy, OfAFileTheCommandLineHasOnlyWhatWasChanged) {
     expectSameReport(window);
 }
 
+TEST(Copy, StrategiesAndKeptPlansAreInTheCommandLines) {
+    OpenWindow window;
+    window.openLecture();
+    window.await([&] { window.actions().find(QStringLiteral("strategyNaive"))->trigger(); });
+    expectSameReport(window);
+    window.keepPlan();
+    EXPECT_EQ(window.asCommandLine().count(u'\n'), 0) << "the same scenario, the same report";
+    const auto four = window.state().answer();
+    window.await(
+        [&] { window.knobs().setKey(QStringLiteral("parallelism.data_parallel_shard_degree"), QStringLiteral("8")); });
+    const QStringList commands = window.asCommandLine().split(u'\n');
+    ASSERT_EQ(commands.size(), 2);
+    const auto json = [](const Answer& answer) { return core::writeJson(cli::reportDocument(answer.report)) + "\n"; };
+    EXPECT_EQ(printed(commands[0]), json(*four)) << "the kept plan's, as it was";
+    EXPECT_EQ(printed(commands[1]), json(*window.state().answer()));
+}
+
 TEST(Copy, TheScenarioReadsBackEqual) {
     OpenWindow window;
     window.openLecture();

@@ -105,7 +105,7 @@ bool mayStayAsItIs(const QString& text) {
     for (const core::Key& key : core::scenarioKeys())
         if (text == toQString(key.name())) return true;
     static const QStringList kNames = {QStringLiteral("English"), QStringLiteral("Shardscope"), QStringLiteral("naive"),
-                                       QStringLiteral("fsdp")};
+                                       QStringLiteral("fsdp"), QStringLiteral("single")};
     return kNames.contains(text);
 }
 

@@ -1,0 +1,50 @@
+#pragma once
+
+// The plans on a page: those of the present answer, and before them those that were kept from earlier ones. A kept plan
+// is a plan of an answer of its own: its figures stay those of its report.
+
+#include <QString>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "gui/worker/answer.h"
+
+namespace shardscope::gui {
+
+/// More would not be read one above another.
+inline constexpr std::size_t kMostKept = 4;
+
+struct ShownPlan {
+    std::shared_ptr<const Answer> answer;
+    std::size_t index = 0;  ///< in the answer's report
+    bool kept = false;
+
+    [[nodiscard]] const cli::Report& report() const { return answer->report; }
+    [[nodiscard]] const cli::PlanReport& plan() const { return answer->report.plans[index]; }
+    [[nodiscard]] const LaneSet& lanes() const { return answer->lanes[index]; }
+    [[nodiscard]] const core::Scenario& scenario() const { return answer->loaded.scenario; }
+    friend bool operator==(const ShownPlan&, const ShownPlan&) = default;
+};
+
+/// Whether both are the same strategy of the same scenario, given in the same words.
+[[nodiscard]] bool isSamePlan(const ShownPlan& a, const ShownPlan& b);
+
+/// What tells a plan from the others beside its name.
+struct Distinction {
+    enum class Kind : std::uint8_t {
+        Model,  ///< `value` is its name
+        Gpus,   ///< `value` is how many the cluster has
+        Key,    ///< `value` of the scenario's key `name`
+        More,   ///< there are others
+        Kept,   ///< nothing but that
+    } kind = Kind::Key;
+    std::string name, value;
+    friend bool operator==(const Distinction&, const Distinction&) = default;
+};
+/// By plan; empty where its name alone tells.
+[[nodiscard]] std::vector<std::vector<Distinction>> distinctionsOf(std::span<const ShownPlan> plans);
+/// "fsdp · 8 GPUs"
+[[nodiscard]] QString titleOf(const cli::PlanReport& plan, std::span<const Distinction> distinctions);
+
+}  // namespace shardscope::gui

@@ -1,0 +1,110 @@
+// Which plans the window shows, and what it asks of its worker.
+
+#include <QLabel>
+#include <algorithm>
+
+#include "gui/view/knob_panel.h"
+#include "gui/window/main_window.h"
+
+namespace shardscope::gui {
+
+void MainWindow::change(const core::Scenario& scenario, const QString& path) {
+    if (!m_state.answer()) return;
+    Study next = m_study;
+    next.scenario = scenario;
+    changeStudy(std::move(next), path);
+}
+
+void MainWindow::changeStudy(Study next, const QString& key) {
+    m_undo.push(new StudyChange(m_study, std::move(next), key, [this](const Study& study, const QString& changed) {
+        m_study = study;
+        m_state.setKept(study.kept);
+        showStrategies();
+        if (changed.isEmpty()) {
+            emit shown();
+            return;
+        }
+        m_editedPath = changed;
+        m_knobs->setScenario(study.scenario);
+        m_firstAnswer = false;  // whatever was being opened, this is another study of what is open
+        m_evaluator.change(m_state.answer(), study.scenario, study.strategies);
+    }));
+}
+
+void MainWindow::switchStrategy(const std::string& strategy) {
+    Study next = m_study;
+    const auto at = std::ranges::find(next.strategies, strategy);
+    if (at == next.strategies.end()) {
+        next.strategies.push_back(strategy);
+        // As compare names them.
+        std::ranges::sort(next.strategies, {}, [](const std::string& one) {
+            return one == "single" ? 0 : one == "naive" ? 1 : 2;
+        });
+    } else if (next.strategies.size() > 1) {
+        next.strategies.erase(at);
+    } else {
+        m_status->setText(tr("One strategy at least is shown. Choose another one first."));
+        showStrategies();
+        return;
+    }
+    if (m_state.answer()) {
+        changeStudy(std::move(next), QStringLiteral("parallelism.strategy"));
+    } else {
+        m_study.strategies = std::move(next.strategies);
+        showStrategies();
+    }
+}
+
+void MainWindow::showStrategies() {
+    for (const auto& [id, strategy] : {std::pair{"strategySingle", "single"}, std::pair{"strategyNaive", "naive"},
+                                       std::pair{"strategyFsdp", "fsdp"}})
+        m_actions.find(QLatin1String(id))
+            ->setChecked(std::ranges::find(m_study.strategies, strategy) != m_study.strategies.end());
+}
+
+void MainWindow::keepPlan() {
+    if (!m_state.answer()) return;
+    // What is selected, or else the last: FSDP where it is shown.
+    const std::size_t plan = m_state.selection() ? m_state.selection()->plan : m_state.plans().size() - 1;
+    ShownPlan kept = m_state.plans()[plan];
+    const QString title = m_state.titleOf(plan);
+    const auto same = [&](const ShownPlan& other) { return isSamePlan(kept, other); };
+    if (std::ranges::any_of(m_study.kept, same)) {
+        m_status->setText(tr("%1 is kept already.").arg(title));
+        return;
+    }
+    if (m_study.kept.size() >= kMostKept) {
+        m_status->setText(tr("%1 plans are kept, which is the most. Drop one first.").arg(kMostKept));
+        return;
+    }
+    kept.kept = true;
+    Study next = m_study;
+    next.kept.push_back(std::move(kept));
+    changeStudy(std::move(next), {});
+    m_status->setText(tr("%1 stays on the page. Turn a knob to see what changes against it.").arg(title));
+}
+
+void MainWindow::dropPlan(std::size_t kept) {
+    if (kept >= m_study.kept.size()) return;
+    Study next = m_study;
+    next.kept.erase(next.kept.begin() + static_cast<std::ptrdiff_t>(kept));
+    changeStudy(std::move(next), {});
+}
+
+void MainWindow::dropSelectedPlan() {
+    if (m_study.kept.empty()) {
+        m_status->setText(tr("No plan is kept."));
+        return;
+    }
+    const auto selected = m_state.selection();
+    dropPlan(selected ? std::min(selected->plan, m_study.kept.size() - 1) : m_study.kept.size() - 1);
+}
+
+void MainWindow::dropAllPlans() {
+    if (m_study.kept.empty()) return;
+    Study next = m_study;
+    next.kept.clear();
+    changeStudy(std::move(next), {});
+}
+
+}  // namespace shardscope::gui
