@@ -14,35 +14,17 @@ using formats::Look;
 using formats::RowPiece;
 using timeline::Timeline;
 
-const RowPiece* Lane::at(std::int64_t time) const {
-    const auto after = std::upper_bound(pieces.begin(), pieces.end(), time,
-                                        [](std::int64_t t, const RowPiece& piece) { return t < piece.begin; });
-    if (after == pieces.begin()) return nullptr;
-    const RowPiece& piece = *(after - 1);
-    return time < piece.end ? &piece : nullptr;
-}
-
-std::optional<std::size_t> MemoryCurve::largestIn(std::int64_t begin, std::int64_t end) const {
-    if (time.empty() || end <= time.front()) return std::nullopt;
-    auto first = std::upper_bound(time.begin(), time.end(), begin);
-    if (first != time.begin()) --first;
-    const auto last = std::lower_bound(first, time.end(), end);
-    const auto from = total.begin() + (first - time.begin()), to = total.begin() + (last - time.begin());
-    if (from == to) return static_cast<std::size_t>(from - total.begin());
-    return static_cast<std::size_t>(std::max_element(from, to) - total.begin());
-}
-
 namespace {
 
 /// The spans of one stream, waiting for members or for the queue apart from the transfer.
-std::vector<RowPiece> streamPieces(const Timeline& t, const timeline::SpanRange& range, bool computeStream) {
-    std::vector<RowPiece> pieces;
+Pieces streamPieces(const Timeline& t, const timeline::SpanRange& range, bool computeStream) {
+    Pieces pieces;
     std::int64_t covered = std::numeric_limits<std::int64_t>::min();
     const auto add = [&](std::int64_t begin, std::int64_t end, Look look, std::uint32_t span) {
         begin = std::max(begin, covered);
         if (begin >= end) return;
         covered = end;
-        pieces.push_back({begin, end, look, span});
+        pieces.append({begin, end, look, span});
     };
     for (std::uint32_t i = range.begin; i < range.end; ++i) {
         const Look look = formats::lookOfSpan(t, i, computeStream);
@@ -70,15 +52,11 @@ MemoryCurve curveOf(const Timeline& t, std::uint32_t rank) {
     }
     std::ranges::stable_sort(changes, {}, &Change::time);
     MemoryCurve curve;
-    std::array<std::int64_t, core::kMemoryCategories> now{};
+    MemoryCurve::Bytes now{};
     for (std::size_t i = 0; i < changes.size(); ++i) {
         now[changes[i].category] = changes[i].bytes;
         if (i + 1 < changes.size() && changes[i + 1].time == changes[i].time) continue;
-        std::int64_t sum = 0;
-        for (const std::int64_t bytes : now) sum += bytes;
-        curve.time.push_back(changes[i].time);
-        curve.bytes.push_back(now);
-        curve.total.push_back(sum);
+        curve.append(changes[i].time, now);
     }
     return curve;
 }
@@ -100,7 +78,7 @@ LaneSet lanesOf(std::shared_ptr<const Timeline> timeline) {
         Lane state;
         state.rankIndex = r;
         state.rank = labelOf(t, t.ranks[r]);
-        state.pieces = formats::computeRow(t, causes, spans, r);
+        state.pieces = Pieces(formats::computeRow(t, causes, spans, r));
         state.pyramid = Pyramid(state.pieces);
         std::int64_t work = 0;
         for (const RowPiece& piece : state.pieces)

@@ -3,16 +3,15 @@
 // The lanes of one plan: for every rank what it does and why it waits, and one lane a stream. Built once, off the
 // window's thread; read by every frame.
 
-#include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/face/report.h"
+#include "gui/lane/memory_curve.h"
+#include "gui/lane/pieces.h"
 #include "gui/lane/pyramid.h"
-#include "traces/formats/picture_rows.h"
 #include "traces/timeline/timeline.h"
 
 namespace shardscope::gui {
@@ -26,21 +25,9 @@ struct Lane {
     std::uint32_t rankIndex = 0;  ///< into Timeline::ranks
     std::string rank;             ///< "stage 2", "all ranks x 1,024"
     std::string stream;           ///< empty for Kind::State
-    std::vector<formats::RowPiece> pieces;
+    Pieces pieces;
     Pyramid pyramid;
     double work = 0;  ///< state lanes: share of the rank's step that is compute, 0..1
-
-    /// The piece at an instant, or null.
-    [[nodiscard]] const formats::RowPiece* at(std::int64_t time) const;
-};
-
-/// Bytes of one rank over device time, as steps.
-struct MemoryCurve {
-    std::vector<std::int64_t> time;  ///< ns; value i holds from time[i] on
-    std::vector<std::array<std::int64_t, core::kMemoryCategories>> bytes;
-    std::vector<std::int64_t> total;
-    /// Index of the largest total within [begin, end) ns: what a pixel column shows. No value if the curve is empty.
-    [[nodiscard]] std::optional<std::size_t> largestIn(std::int64_t begin, std::int64_t end) const;
 };
 
 struct LaneSet {

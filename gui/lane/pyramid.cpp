@@ -7,7 +7,6 @@
 namespace shardscope::gui {
 
 using formats::Look;
-using formats::RowPiece;
 
 bool isGap(Look look) {
     return look == Look::Waiting || look == Look::Idle || look == Look::None || look == Look::Exposed;
@@ -57,9 +56,9 @@ Bucket joined(const Bucket& a, const Bucket& b, bool roundUp) {
 
 }  // namespace
 
-Pyramid::Pyramid(std::span<const RowPiece> pieces) {
-    if (pieces.empty() || pieces.back().end <= 0) return;
-    const std::int64_t end = pieces.back().end;
+Pyramid::Pyramid(const Pieces& pieces) {
+    if (pieces.empty() || pieces.endOf(pieces.size() - 1) <= 0) return;
+    const std::int64_t end = pieces.endOf(pieces.size() - 1);
     // About one bucket a piece; the zoom below that draws the pieces themselves.
     const auto target = static_cast<std::uint64_t>(end) / std::max<std::uint64_t>(1, pieces.size());
     m_shift = target > 1 ? static_cast<std::size_t>(std::bit_width(target - 1)) : 0;
@@ -67,17 +66,18 @@ Pyramid::Pyramid(std::span<const RowPiece> pieces) {
     std::vector<Bucket> lowest(static_cast<std::size_t>((end + width - 1) / width));
     std::array<std::int64_t, formats::kLooks> time{};
     std::size_t bucket = 0;
-    for (const RowPiece& piece : pieces) {
-        std::int64_t from = std::max<std::int64_t>(piece.begin, 0);
-        while (from < piece.end) {
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        std::int64_t from = std::max<std::int64_t>(pieces.beginOf(i), 0);
+        const std::int64_t pieceEnd = pieces.endOf(i);
+        while (from < pieceEnd) {
             const auto at = static_cast<std::size_t>(from / width);
             if (at != bucket) {
                 lowest[bucket] = bucketOf(time, width);
                 time.fill(0);
                 bucket = at;
             }
-            const std::int64_t to = std::min(piece.end, static_cast<std::int64_t>(at + 1) * width);
-            time[static_cast<std::size_t>(piece.look)] += to - from;
+            const std::int64_t to = std::min(pieceEnd, static_cast<std::int64_t>(at + 1) * width);
+            time[static_cast<std::size_t>(pieces.lookOf(i))] += to - from;
             from = to;
         }
     }

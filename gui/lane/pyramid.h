@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "traces/formats/picture_rows.h"
+#include "gui/lane/pieces.h"
 
 namespace shardscope::gui {
 
@@ -26,7 +26,7 @@ class Pyramid {
 public:
     Pyramid() = default;
     /// Of pieces in order of time that do not overlap, from 0 on. Shares of the lowest level are exact; O(pieces).
-    explicit Pyramid(std::span<const formats::RowPiece> pieces);
+    explicit Pyramid(const Pieces& pieces);
 
     [[nodiscard]] std::size_t levels() const { return m_levels.size(); }
     /// Width of a bucket in ns.

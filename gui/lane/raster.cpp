@@ -7,160 +7,195 @@
 namespace shardscope::gui {
 
 using formats::Look;
-using formats::RowPiece;
 
 namespace {
 
 // Of a lane's height: what does not work stands lower, so that work is what one sees first.
 constexpr double kGapHeight = 0.72;
 
-/// What a pixel column holds: rows from `split` on are work, those above a gap.
-struct Column {
-    Look work = Look::None, gap = Look::None;
-    int split = 0, gapTop = 0;  // rows from the top of the lane
-    // A line at the left, where a piece begins; not over what else the column holds.
-    bool workEdge = false, gapEdge = false;
-};
+/// One row of a look's fill, or of its outline's colour.
+using FillRow = std::array<QRgb, Fill::kTile>;
 
+/// What the pixel columns of a lane hold: rows from `split` on are work, those above it a gap.
 class ColumnPainter {
 public:
     ColumnPainter(QImage& image, const QRect& rect, const Theme& theme)
-        : m_image(image), m_rect(rect), m_theme(theme), m_columns(static_cast<std::size_t>(std::max(0, rect.width()))) {
-        for (std::size_t l = 0; l < formats::kLooks; ++l) m_outlined[l] = theme.looks[l].outline.isValid();
+        : m_image(image),
+          m_rect(rect),
+          m_theme(theme),
+          m_gapTop(static_cast<int>(std::lround(rect.height() * (1 - kGapHeight)))),
+          m_split(static_cast<std::size_t>(rect.width()), rect.height()),
+          m_work(m_split.size(), kNothing),
+          m_gap(m_split.size(), kNothing) {
+        for (std::size_t l = 0; l < formats::kLooks; ++l) {
+            const Fill& fill = theme.looks[l];
+            m_outline[l].fill((fill.outline.isValid() ? fill.outline : theme.canvas).rgb());
+        }
     }
 
-    [[nodiscard]] std::vector<Column>& columns() { return m_columns; }
-
-    void set(std::size_t x, double work, Look workLook, Look gapLook) {
-        Column& column = m_columns[x];
+    /// Rows of work that a share of the height, 0..1, comes to; some work is never invisible.
+    [[nodiscard]] int rowsOf(double share) const {
         const int height = m_rect.height();
-        int busy = static_cast<int>(std::lround(work * height));
-        if (work > 0) busy = std::max(busy, std::max(1, height / 8));  // some work is never invisible
-        column.work = workLook;
-        column.gap = gapLook;
-        column.split = height - std::min(busy, height);
-        column.gapTop = static_cast<int>(std::lround(height * (1 - kGapHeight)));
+        const int rows = static_cast<int>(share * height + 0.5);
+        return share > 0 ? std::min(std::max({rows, 1, height / 8}), height) : 0;
+    }
+
+    void set(std::size_t x, int workRows, Look work, Look gap) {
+        m_split[x] = m_rect.height() - (work == Look::None ? 0 : workRows);
+        m_work[x] = static_cast<std::uint8_t>(work);
+        m_gap[x] = static_cast<std::uint8_t>(gap);
+    }
+
+    /// A line at the left of a column, where a piece begins; not over what else the column holds.
+    void markEdge(std::size_t x, bool isGap) {
+        std::uint8_t& look = isGap ? m_gap[x] : m_work[x];
+        if (look != kNothing) look = static_cast<std::uint8_t>(look + kEdge);
     }
 
     void flush() {
         const int left = std::max(0, -m_rect.left());
         const int right = std::min(m_rect.width(), m_image.width() - m_rect.left());
-        std::array<QRgb, formats::kLooks> outline{};
-        for (std::size_t l = 0; l < formats::kLooks; ++l)
-            outline[l] = (m_theme.looks[l].outline.isValid() ? m_theme.looks[l].outline : m_theme.canvas).rgb();
-        for (int y = 0; y < m_rect.height(); ++y) {
-            const int row = m_rect.top() + y;
-            if (row < 0 || row >= m_image.height()) continue;
-            auto* line = reinterpret_cast<QRgb*>(m_image.scanLine(row)) + m_rect.left();
-            const auto tileRow = static_cast<std::size_t>(row % Fill::kTile);
-            std::array<const QRgb*, formats::kLooks> tiles{};
-            for (std::size_t l = 0; l < formats::kLooks; ++l) tiles[l] = m_theme.looks[l].tile[tileRow].data();
+        for (int y = std::max(0, -m_rect.top()); y < m_rect.height() && m_rect.top() + y < m_image.height(); ++y) {
+            auto* line = reinterpret_cast<QRgb*>(m_image.scanLine(m_rect.top() + y)) + m_rect.left();
+            const std::array<const QRgb*, 2 * kEdge> fills = fillsOf(y);
             int tile = (m_rect.left() + left) % Fill::kTile;
-            for (int i = left; i < right; ++i, tile = tile + 1 == Fill::kTile ? 0 : tile + 1) {
-                const Column& column = m_columns[static_cast<std::size_t>(i)];
-                const bool isWork = y >= column.split && column.work != Look::None;
-                const Look look = isWork ? column.work : column.gap;
-                if (look == Look::None || (!isWork && y < column.gapTop)) continue;
-                const auto l = static_cast<std::size_t>(look);
-                const bool border =
-                    (isWork ? column.workEdge : column.gapEdge) ||
-                    (m_outlined[l] && (y == (isWork ? column.split : column.gapTop) || y + 1 == m_rect.height()));
-                line[i] = border ? outline[l] : tiles[l][tile];
+            for (int from = left; from < right;) {
+                const int to = std::min(right, from + Fill::kTile - tile);
+                fillRow(line, from, to, tile, y, fills);
+                from = to;
+                tile = 0;
             }
         }
     }
 
 private:
+    static constexpr std::uint8_t kNothing = static_cast<std::uint8_t>(Look::None);
+    static constexpr std::size_t kEdge = formats::kLooks;  // added to a look: its outline's colour
+
+    /// By look: its fill in row y of the lane.
+    [[nodiscard]] std::array<const QRgb*, 2 * kEdge> fillsOf(int y) const {
+        const auto tileRow = static_cast<std::size_t>((m_rect.top() + y) % Fill::kTile);
+        std::array<const QRgb*, 2 * kEdge> fills{};
+        for (std::size_t l = 0; l < kEdge; ++l) {
+            const bool isBorder = y + 1 == m_rect.height() || (y == m_gapTop && isGap(static_cast<Look>(l)));
+            fills[l] = isBorder && m_theme.looks[l].outline.isValid() ? m_outline[l].data()
+                                                                      : m_theme.looks[l].tile[tileRow].data();
+            fills[kEdge + l] = m_outline[l].data();
+        }
+        return fills;
+    }
+
+    /// Columns [from, to), which lie within one tile.
+    void fillRow(QRgb* line, int from, int to, int tile, int y, const std::array<const QRgb*, 2 * kEdge>& fills) const {
+        const int* split = m_split.data();
+        const std::uint8_t *work = m_work.data(), *gap = m_gap.data();
+        if (y < m_gapTop) {
+            for (int i = from; i < to; ++i)
+                if (y >= split[i]) line[i] = fills[work[i]][tile + i - from];
+            return;
+        }
+        for (int i = from; i < to; ++i) {
+            const std::uint8_t look = y >= split[i] ? work[i] : gap[i];
+            const QRgb colour = fills[look][tile + i - from];
+            line[i] = look == kNothing ? line[i] : colour;
+        }
+    }
+
     QImage& m_image;
     QRect m_rect;
     const Theme& m_theme;
-    std::vector<Column> m_columns;
-    std::array<bool, formats::kLooks> m_outlined{};
+    int m_gapTop;  // rows from the top of the lane
+    std::vector<int> m_split;
+    std::vector<std::uint8_t> m_work, m_gap;  // looks
+    std::array<FillRow, formats::kLooks> m_outline{};
 };
+
+/// What a pixel column holds, by share of its width.
+struct Shares {
+    float work = 0, most = 0, mostGap = 0;
+    Look workLook = Look::None, gapLook = Look::None;
+    bool workEdge = false, gapEdge = false;
+};
+
+void add(Shares& column, double part, Look look, bool gap) {
+    const auto share = static_cast<float>(part);
+    if (!gap) column.work += share;
+    float& best = gap ? column.mostGap : column.most;
+    if (share <= best) return;
+    best = share;
+    (gap ? column.gapLook : column.workLook) = look;
+}
+
+void paintBuckets(ColumnPainter& painter, const Lane& lane, const TimeRange& range, std::size_t columns,
+                  LaneReads& reads) {
+    std::array<int, 256> rows{};
+    for (std::size_t w = 0; w < rows.size(); ++w) rows[w] = painter.rowsOf(static_cast<double>(w) / 255.0);
+    const double perPixel = range.length() / static_cast<double>(columns);
+    const std::size_t level = lane.pyramid.levelFor(perPixel);
+    const std::span<const Bucket> buckets = lane.pyramid.level(level);
+    const double perBucket = 1.0 / static_cast<double>(lane.pyramid.widthOf(level));
+    for (std::size_t x = 0; x < columns; ++x) {
+        const double at = (range.begin + (static_cast<double>(x) + 0.5) * perPixel) * perBucket;
+        if (at < 0) continue;
+        if (at >= static_cast<double>(buckets.size())) break;
+        const Bucket bucket = buckets[static_cast<std::size_t>(at)];
+        painter.set(x, rows[bucket.work], bucket.workLook, bucket.gapLook);
+        ++reads.buckets;
+    }
+}
+
+void paintPieces(ColumnPainter& painter, const QRect& rect, const Lane& lane, std::size_t first, std::size_t last,
+                 const TimeRange& range, std::vector<DrawnPiece>* wide, int wideFrom) {
+    std::vector<Shares> shares(static_cast<std::size_t>(rect.width()));
+    const auto right = static_cast<double>(rect.width());
+    const double perNs = right / range.length();
+    for (std::size_t i = first; i < last; ++i) {
+        const double begin = (static_cast<double>(lane.pieces.beginOf(i)) - range.begin) * perNs;
+        const double from = std::max(begin, 0.0);
+        const double to = std::min((static_cast<double>(lane.pieces.endOf(i)) - range.begin) * perNs, right);
+        if (from >= to) continue;
+        const Look look = lane.pieces.lookOf(i);
+        const bool gap = isGap(look);
+        auto x = static_cast<std::size_t>(from);
+        const bool isEdge = to - begin >= 3 && begin >= 0;
+        if (isEdge) (gap ? shares[x].gapEdge : shares[x].workEdge) = true;
+        for (double at = from; at < to; ++x) {
+            const double next = std::min(to, static_cast<double>(x + 1));
+            add(shares[x], next - at, look, gap);
+            at = next;
+        }
+        if (wide != nullptr && to - from >= wideFrom)
+            if (const int l = static_cast<int>(from), r = static_cast<int>(to); r - l >= wideFrom)
+                wide->push_back({lane.pieces[i], QRect(rect.left() + l, rect.top(), r - l, rect.height())});
+    }
+    for (std::size_t x = 0; x < shares.size(); ++x) {
+        const Shares& column = shares[x];
+        painter.set(x, painter.rowsOf(std::min(1.0F, column.work)), column.workLook, column.gapLook);
+        if (column.workEdge) painter.markEdge(x, false);
+        if (column.gapEdge) painter.markEdge(x, true);
+    }
+}
 
 }  // namespace
 
-void paintLane(QImage& image, const QRect& rect, const Lane& lane, const TimeRange& range, const Theme& theme,
-               std::vector<DrawnPiece>* wide, int wideFrom) {
-    if (rect.width() <= 0 || rect.height() <= 0 || lane.pieces.empty()) return;
+LaneReads paintLane(QImage& image, const QRect& rect, const Lane& lane, const TimeRange& range, const Theme& theme,
+                    std::vector<DrawnPiece>* wide, int wideFrom) {
+    LaneReads reads;
+    if (rect.width() <= 0 || rect.height() <= 0 || lane.pieces.empty()) return reads;
     ColumnPainter painter(image, rect, theme);
-    const double perPixel = range.length() / rect.width();
     const auto columns = static_cast<std::size_t>(rect.width());
-    const auto first = std::upper_bound(lane.pieces.begin(), lane.pieces.end(), range.begin,
-                                        [](double t, const RowPiece& p) { return t < static_cast<double>(p.end); });
-    const auto last = std::lower_bound(first, lane.pieces.end(), range.end,
-                                       [](const RowPiece& p, double t) { return static_cast<double>(p.begin) < t; });
-    const auto visible = static_cast<std::size_t>(last - first);
-    if (visible > 2 * columns) {
-        const std::size_t level = lane.pyramid.levelFor(perPixel);
-        for (std::size_t x = 0; x < columns; ++x) {
-            const double at = range.begin + (static_cast<double>(x) + 0.5) * perPixel;
-            const Bucket bucket = lane.pyramid.at(level, static_cast<std::int64_t>(std::floor(at)));
-            painter.set(x, bucket.work / 255.0, bucket.workLook, bucket.gapLook);
-        }
-        painter.flush();
-        return;
+    const std::size_t first = lane.pieces.firstEndingAfter(range.begin);
+    const std::size_t last = std::max(first, lane.pieces.firstFrom(range.end));
+    // Where pieces crowd in a lane that is sparse elsewhere, its buckets are too wide to tell them apart.
+    const bool sharp = static_cast<double>(lane.pyramid.widthOf(0)) <= 2 * range.length() / rect.width();
+    if (last - first > (sharp ? 2 : LaneReads::kMostPieces) * columns) {
+        paintBuckets(painter, lane, range, columns, reads);
+    } else {
+        reads.pieces = last - first;
+        paintPieces(painter, rect, lane, first, last, range, wide, wideFrom);
     }
-    // Exact: shares of every column from the pieces in it.
-    std::vector<double> work(columns, 0), most(columns, 0), mostGap(columns, 0);
-    std::vector<Look> workLook(columns, Look::None), gapLook(columns, Look::None);
-    for (auto piece = first; piece != last; ++piece) {
-        const double from = (static_cast<double>(piece->begin) - range.begin) / perPixel;
-        const double to = (static_cast<double>(piece->end) - range.begin) / perPixel;
-        const auto begin = static_cast<std::size_t>(std::max(0.0, std::floor(from)));
-        const auto end = static_cast<std::size_t>(std::clamp(std::ceil(to), 0.0, static_cast<double>(columns)));
-        const bool gap = isGap(piece->look);
-        for (std::size_t x = begin; x < end; ++x) {
-            const double share = std::min(to, static_cast<double>(x + 1)) - std::max(from, static_cast<double>(x));
-            if (share <= 0) continue;
-            double& best = gap ? mostGap[x] : most[x];
-            if (!gap) work[x] += share;
-            if (share > best) {
-                best = share;
-                (gap ? gapLook : workLook)[x] = piece->look;
-            }
-        }
-        if (to - from >= 3 && from >= 0 && begin < columns)
-            (gap ? painter.columns()[begin].gapEdge : painter.columns()[begin].workEdge) = true;
-        if (wide != nullptr && to - from >= wideFrom) {
-            const int left = rect.left() + static_cast<int>(std::max(0.0, from));
-            const int right = rect.left() + static_cast<int>(std::min(to, static_cast<double>(columns)));
-            if (right - left >= wideFrom)
-                wide->push_back({&*piece, QRect(left, rect.top(), right - left, rect.height())});
-        }
-    }
-    for (std::size_t x = 0; x < columns; ++x) painter.set(x, std::min(1.0, work[x]), workLook[x], gapLook[x]);
     painter.flush();
-}
-
-void paintMemory(QImage& image, const QRect& rect, const MemoryCurve& curve, std::int64_t most, const TimeRange& range,
-                 const Theme& theme) {
-    if (rect.width() <= 0 || rect.height() <= 0 || most <= 0) return;
-    const double perPixel = range.length() / rect.width();
-    for (int i = 0; i < rect.width(); ++i) {
-        const int x = rect.left() + i;
-        if (x < 0 || x >= image.width()) continue;
-        const auto begin = static_cast<std::int64_t>(std::floor(range.begin + i * perPixel));
-        const auto end = std::max(begin + 1, static_cast<std::int64_t>(std::ceil(range.begin + (i + 1) * perPixel)));
-        if (begin < 0) continue;
-        const auto instant = curve.largestIn(begin, end);
-        if (!instant) continue;
-        double below = 0;
-        for (std::size_t c = 0; c < core::kMemoryCategories; ++c) {
-            const auto bytes = static_cast<double>(curve.bytes[*instant][c]);
-            if (bytes <= 0) continue;
-            const auto yOf = [&](double b) {
-                return rect.bottom() + 1 -
-                       static_cast<int>(std::lround(std::min(1.0, b / static_cast<double>(most)) * rect.height()));
-            };
-            const int top = yOf(below + bytes), bottom = yOf(below);
-            below += bytes;
-            const Fill& fill = theme.memory[c];
-            for (int y = std::max(top, 0); y < std::min(bottom, image.height()); ++y)
-                reinterpret_cast<QRgb*>(image.scanLine(y))[x] =
-                    fill.tile[static_cast<std::size_t>(y % Fill::kTile)][static_cast<std::size_t>(x % Fill::kTile)];
-        }
-    }
+    return reads;
 }
 
 }  // namespace shardscope::gui

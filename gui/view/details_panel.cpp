@@ -63,7 +63,7 @@ QString DetailsPanel::selectionHtml(const PieceId& id) const {
     const cli::PlanReport& plan = m_state.plan(id.plan);
     const LaneSet& set = m_state.lanes(id.plan);
     const Lane& lane = set.lanes[id.lane];
-    const formats::RowPiece& piece = *m_state.pieceOf(id);
+    const formats::RowPiece piece = *m_state.pieceOf(id);
     const timeline::Timeline& t = *set.timeline;
     QString html =
         QStringLiteral("<h3>%1</h3><p>%2, %3%4</p>")

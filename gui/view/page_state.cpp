@@ -1,6 +1,7 @@
 #include "gui/view/page_state.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace shardscope::gui {
 
@@ -35,7 +36,7 @@ void PageState::collectPlans() {
                    (plan.kept ? plan == *selected : plan.plan().name == selected->plan().name);
         });
         m_selection->plan = static_cast<std::size_t>(again - m_plans.begin());
-        if (pieceOf(*m_selection) == nullptr) m_selection.reset();
+        if (!pieceOf(*m_selection)) m_selection.reset();
     }
     m_playHead = std::min(m_playHead, m_view.end());
     emit answerChanged();
@@ -104,10 +105,10 @@ void PageState::setRange(std::optional<TimeRange> range) {
 }
 
 void PageState::select(std::optional<PieceId> piece, bool reveal) {
-    if (piece && pieceOf(*piece) == nullptr) piece.reset();
+    if (piece && !pieceOf(*piece)) piece.reset();
     m_selection = piece;
     if (piece && reveal) {
-        const formats::RowPiece& shown = *pieceOf(*piece);
+        const formats::RowPiece shown = *pieceOf(*piece);
         m_view.reveal(toAxis(piece->plan, static_cast<double>(shown.begin)),
                       toAxis(piece->plan, static_cast<double>(shown.end)));
         emit viewChanged();
@@ -120,11 +121,8 @@ void PageState::step(int by) {
     if (m_plans.empty()) return;
     if (!m_selection) {
         const Lane& lane = lanes(0).lanes[0];
-        const auto first = std::ranges::find_if(lane.pieces, [&](const formats::RowPiece& piece) {
-            return toAxis(0, static_cast<double>(piece.end)) > m_view.range().begin;
-        });
-        if (first != lane.pieces.end())
-            select(PieceId{0, 0, static_cast<std::size_t>(first - lane.pieces.begin())}, true);
+        const std::size_t first = lane.pieces.firstEndingAfter(toPlan(0, m_view.range().begin));
+        if (first < lane.pieces.size()) select(PieceId{0, 0, first}, true);
         return;
     }
     const auto& pieces = lanes(m_selection->plan).lanes[m_selection->lane].pieces;
@@ -152,10 +150,7 @@ void PageState::stepLane(int by) {
         }
         const Lane& lane = lanes(at.plan).lanes[at.lane];
         if (!isShown(lane) || lane.pieces.empty()) continue;
-        const auto time = static_cast<std::int64_t>(toPlan(at.plan, instant));
-        auto piece = std::ranges::find_if(lane.pieces, [&](const formats::RowPiece& p) { return p.end > time; });
-        if (piece == lane.pieces.end()) --piece;
-        at.piece = static_cast<std::size_t>(piece - lane.pieces.begin());
+        at.piece = std::min(lane.pieces.firstEndingAfter(std::floor(toPlan(at.plan, instant))), lane.pieces.size() - 1);
         select(at, true);
         return;
     }
@@ -170,31 +165,35 @@ void PageState::focusSelection() {
         fit();
         return;
     }
-    const formats::RowPiece& piece = *pieceOf(*m_selection);
+    const formats::RowPiece piece = *pieceOf(*m_selection);
     const double begin = toAxis(m_selection->plan, static_cast<double>(piece.begin));
     const double end = toAxis(m_selection->plan, static_cast<double>(piece.end));
     const double margin = 0.25 * (end - begin);
     show({begin - margin, end + margin});
 }
 
-const formats::RowPiece* PageState::pieceOf(const PieceId& id) const {
-    if (id.plan >= m_plans.size() || id.lane >= lanes(id.plan).lanes.size()) return nullptr;
+std::optional<formats::RowPiece> PageState::pieceOf(const PieceId& id) const {
+    if (id.plan >= m_plans.size() || id.lane >= lanes(id.plan).lanes.size()) return std::nullopt;
     const auto& pieces = lanes(id.plan).lanes[id.lane].pieces;
-    return id.piece < pieces.size() ? &pieces[id.piece] : nullptr;
+    return id.piece < pieces.size() ? std::optional(pieces[id.piece]) : std::nullopt;
 }
 
 std::optional<PieceId> PageState::findSpan(std::size_t plan, std::uint32_t span) const {
     if (plan >= m_plans.size()) return std::nullopt;
     std::optional<PieceId> found;
+    const timeline::Timeline& t = *lanes(plan).timeline;
+    const std::uint32_t rank = t.lanes[t.spans.lane[span]].rankIndex;
     const auto& all = lanes(plan).lanes;
-    for (std::size_t l = 0; l < all.size(); ++l)
-        for (std::size_t p = 0; p < all[l].pieces.size(); ++p) {
-            const formats::RowPiece& piece = all[l].pieces[p];
-            if (piece.span != span) continue;
-            // A gap names the span to blame; the span itself is work, or lies on a stream's lane.
-            if (all[l].kind == Lane::Kind::Stream && isShown(all[l])) return PieceId{plan, l, p};
-            if (!found && !isGap(piece.look)) found = PieceId{plan, l, p};
-        }
+    for (std::size_t l = 0; l < all.size(); ++l) {
+        if (all[l].rankIndex != rank) continue;
+        // Whatever else ran meanwhile, the last instant of a span that is drawn is its own.
+        const Pieces& pieces = all[l].pieces;
+        const auto p = pieces.at(t.spans.end[span] - 1);
+        if (!p || pieces.spanOf(*p) != span) continue;
+        // A gap names the span to blame; the span itself is work, or lies on a stream's lane.
+        if (all[l].kind == Lane::Kind::Stream && isShown(all[l])) return PieceId{plan, l, *p};
+        if (!found && !isGap(pieces.lookOf(*p))) found = PieceId{plan, l, *p};
+    }
     return found;
 }
 

@@ -67,7 +67,7 @@ public:
     void stepLane(int by);
     void focusSelection();
 
-    [[nodiscard]] const formats::RowPiece* pieceOf(const PieceId& id) const;
+    [[nodiscard]] std::optional<formats::RowPiece> pieceOf(const PieceId& id) const;
     /// The piece that shows a span of a plan: on its stream's lane, or on its rank's.
     [[nodiscard]] std::optional<PieceId> findSpan(std::size_t plan, std::uint32_t span) const;
     [[nodiscard]] double toAxis(std::size_t plan, double time) const;

@@ -121,7 +121,7 @@ void TimelineView::paintBase(QPainter& painter, QImage& image, int offset, int h
             if (!state) continue;
             for (const DrawnPiece& drawn : wide) {
                 const formats::PictureText& text = pictureText();
-                const RowPiece& piece = *drawn.piece;
+                const RowPiece& piece = drawn.piece;
                 const bool gap = isGap(piece.look);
                 QString words;
                 if (gap)
@@ -217,9 +217,9 @@ void TimelineView::paintAxis(QPainter& painter) const {
 void TimelineView::paintLinks(QPainter& painter) const {
     const auto selected = m_state.selection();
     if (!selected) return;
-    const RowPiece* piece = m_state.pieceOf(*selected);
+    const auto piece = m_state.pieceOf(*selected);
     const auto from = rectOf(*selected);
-    if (piece == nullptr || !from || piece->span == timeline::kNoIndex) return;
+    if (!piece || !from || piece->span == timeline::kNoIndex) return;
     const timeline::Timeline& t = *m_state.lanes(selected->plan).timeline;
     int drawn = 0;
     constexpr int kMostLinks = 24;

@@ -16,7 +16,6 @@
 namespace shardscope::gui {
 
 using formats::Look;
-using formats::RowPiece;
 
 namespace {
 
@@ -136,8 +135,9 @@ std::int64_t TimelineView::memoryTop() const {
     // One scale for all plans; the capacity is in the picture where it is not far above what is used.
     std::int64_t peak = 1, capacity = 0;
     for (const ShownPlan& plan : m_state.plans()) {
-        for (const std::int64_t total : plan.lanes().memory.total) peak = std::max(peak, total);
-        capacity = std::max(capacity, plan.lanes().capacity);
+        const LaneSet& set = plan.lanes();
+        if (!set.memory.total.empty()) peak = std::max(peak, set.memory.total[static_cast<std::size_t>(set.peak)]);
+        capacity = std::max(capacity, set.capacity);
     }
     const std::int64_t most = capacity > 0 && capacity < 4 * peak ? std::max(capacity, peak) : peak;
     return most + most / 8;
@@ -155,9 +155,9 @@ std::optional<PieceId> TimelineView::pieceAt(QPoint position) const {
     if (strip == nullptr || strip->kind != Strip::Kind::Lane || !plot().contains(position)) return std::nullopt;
     const Lane& lane = m_state.lanes(strip->plan).lanes[strip->lane];
     const double time = m_state.toPlan(strip->plan, timeAt(position.x() + 0.5));
-    const RowPiece* piece = lane.at(static_cast<std::int64_t>(std::floor(time)));
-    if (piece == nullptr) return std::nullopt;
-    return PieceId{strip->plan, strip->lane, static_cast<std::size_t>(piece - lane.pieces.data())};
+    const auto piece = lane.pieces.at(static_cast<std::int64_t>(std::floor(time)));
+    if (!piece) return std::nullopt;
+    return PieceId{strip->plan, strip->lane, *piece};
 }
 
 QString TimelineView::wordsAt(QPoint position) const {
@@ -170,20 +170,21 @@ QString TimelineView::wordsAt(QPoint position) const {
     if (strip == nullptr || strip->kind != Strip::Kind::Memory || !plot().contains(position)) return {};
     const LaneSet& set = m_state.lanes(strip->plan);
     const auto time = static_cast<std::int64_t>(m_state.toPlan(strip->plan, timeAt(position.x() + 0.5)));
-    const auto instant = set.memory.largestIn(time, time + 1);
-    if (!instant || time < 0) return {};
+    const auto found = set.memory.extremesIn(time, time + 1);
+    if (!found || time < 0) return {};
+    const std::size_t instant = found->largest;
     QString text = tr("%1 in use at %2")
-                       .arg(toQString(cli::bytesText(set.memory.total[*instant])), toQString(cli::durationText(time)));
+                       .arg(toQString(cli::bytesText(set.memory.total[instant])), toQString(cli::durationText(time)));
     for (std::size_t c = 0; c < core::kMemoryCategories; ++c)
-        if (const std::int64_t bytes = set.memory.bytes[*instant][c]; bytes > 0)
+        if (const std::int64_t bytes = set.memory.bytes[instant][c]; bytes > 0)
             text += QStringLiteral("\n%1: %2")
                         .arg(toQString(pictureText().memoryCategories[c]), toQString(cli::bytesText(bytes)));
     return text;
 }
 
 std::optional<QRect> TimelineView::rectOf(const PieceId& id) const {
-    const RowPiece* piece = m_state.pieceOf(id);
-    if (piece == nullptr) return std::nullopt;
+    const auto piece = m_state.pieceOf(id);
+    if (!piece) return std::nullopt;
     for (const Strip& strip : m_strips) {
         if (strip.kind != Strip::Kind::Lane || strip.plan != id.plan || strip.lane != id.lane) continue;
         const double left = xOf(m_state.toAxis(id.plan, static_cast<double>(piece->begin)));

@@ -101,7 +101,7 @@ int benchTimeline() {
         answer->lanes.push_back(lanesOf(timeline));
         std::size_t bytes = 0;
         for (const Lane& lane : answer->lanes[0].lanes)
-            bytes += lane.pyramid.bytes() + lane.pieces.capacity() * sizeof(formats::RowPiece);
+            bytes += lane.pyramid.bytes() + lane.pieces.bytes();
         state.setAnswer(answer);
         view.viewport()->repaint();
         const double firstPaint = milliseconds(begin);

@@ -247,8 +247,8 @@ bool MainWindow::search(const QString& text, int direction) {
             const Lane& lane = m_state.lanes(p).lanes[l];
             if (!m_state.isShown(lane)) continue;
             for (std::size_t i = 0; i < lane.pieces.size(); ++i) {
-                const std::uint32_t span = lane.pieces[i].span;
-                if (span == timeline::kNoIndex || (lane.kind == Lane::Kind::State && isGap(lane.pieces[i].look)))
+                const std::uint32_t span = lane.pieces.spanOf(i);
+                if (span == timeline::kNoIndex || (lane.kind == Lane::Kind::State && isGap(lane.pieces.lookOf(i))))
                     continue;
                 if (toQString(t.strings[t.spans.name[span]]).contains(text, Qt::CaseInsensitive))
                     hits.push_back({p, l, i});

@@ -21,29 +21,30 @@ Answer sample(std::size_t index) {
     return std::move(*answer);
 }
 
-TEST(MemoryCurve, LargestInIsWhatCountingFinds) {
+TEST(MemoryCurve, ExtremesAreWhatCountingFinds) {
     std::mt19937 random(3);
     MemoryCurve curve;
-    EXPECT_FALSE(curve.largestIn(0, 10).has_value());
-    std::uniform_int_distribution<int> gap(1, 9), size(0, 100), at(-10, 500), length(1, 60);
+    EXPECT_FALSE(curve.extremesIn(0, 10).has_value());
+    std::uniform_int_distribution<int> gap(1, 9), size(0, 100), at(-10, 1600), length(1, 800);
     std::int64_t time = 5;
-    for (int i = 0; i < 80; ++i) {
-        curve.time.push_back(time);
-        curve.bytes.emplace_back();
-        curve.total.push_back(size(random));
+    for (int i = 0; i < 300; ++i) {
+        curve.append(time, {size(random), 0, size(random)});
         time += gap(random);
     }
     for (int i = 0; i < 2000; ++i) {
         const std::int64_t begin = at(random), end = begin + length(random);
-        std::int64_t most = -1;  // values hold from time[i] to time[i + 1], the last one for ever
+        std::int64_t most = -1, least = 1'000;
         for (std::size_t k = 0; k < curve.time.size(); ++k) {
             const bool later = k + 1 < curve.time.size() && curve.time[k + 1] <= begin;
-            if (curve.time[k] < end && !later) most = std::max(most, curve.total[k]);
+            if (curve.time[k] >= end || later) continue;
+            most = std::max(most, curve.total[k]);
+            least = std::min(least, curve.total[k]);
         }
-        const auto found = curve.largestIn(begin, end);
+        const auto found = curve.extremesIn(begin, end);
         ASSERT_EQ(found.has_value(), most >= 0) << begin << " to " << end;
         if (found) {
-            EXPECT_EQ(curve.total[*found], most) << begin << " to " << end;
+            EXPECT_EQ(curve.total[found->largest], most) << begin << " to " << end;
+            EXPECT_EQ(curve.total[found->least], least) << begin << " to " << end;
         }
     }
 }
@@ -55,7 +56,7 @@ TEST(LanesOf, TheStateLaneTilesTheStepOfEveryRank) {
         std::size_t states = 0;
         for (const Lane& lane : set.lanes) {
             for (std::size_t i = 0; i + 1 < lane.pieces.size(); ++i)
-                ASSERT_LE(lane.pieces[i].end, lane.pieces[i + 1].begin) << lane.rank << " " << lane.stream;
+                ASSERT_LE(lane.pieces.endOf(i), lane.pieces.beginOf(i + 1)) << lane.rank << " " << lane.stream;
             if (lane.kind != Lane::Kind::State) continue;
             ++states;
             const timeline::RankRow& rank = set.timeline->ranks[lane.rankIndex];
@@ -63,7 +64,7 @@ TEST(LanesOf, TheStateLaneTilesTheStepOfEveryRank) {
             EXPECT_EQ(lane.pieces.front().begin, rank.stepBegin);
             EXPECT_EQ(lane.pieces.back().end, rank.stepEnd);
             for (std::size_t i = 0; i + 1 < lane.pieces.size(); ++i)
-                ASSERT_EQ(lane.pieces[i].end, lane.pieces[i + 1].begin) << lane.rank << ", piece " << i;
+                ASSERT_EQ(lane.pieces.endOf(i), lane.pieces.beginOf(i + 1)) << lane.rank << ", piece " << i;
         }
         EXPECT_EQ(states, 4u) << "few identical ranks are shown one by one";
     }
@@ -137,18 +138,6 @@ TEST(LanesOf, ThePeakIsTheReports) {
         EXPECT_EQ(set.memory.total[static_cast<std::size_t>(set.peak)], tightest.memory.step.deviceTime.total.value);
         EXPECT_EQ(set.capacity, tightest.memory.reserve.usable.value);
     }
-}
-
-TEST(Lane, FindsThePieceOfAnInstant) {
-    Lane lane;
-    EXPECT_EQ(lane.at(0), nullptr);
-    lane.pieces = {{10, 20, Look::Forward}, {30, 40, Look::Backward}};
-    EXPECT_EQ(lane.at(9), nullptr);
-    EXPECT_EQ(lane.at(10), &lane.pieces[0]);
-    EXPECT_EQ(lane.at(19), &lane.pieces[0]);
-    EXPECT_EQ(lane.at(20), nullptr);
-    EXPECT_EQ(lane.at(39), &lane.pieces[1]);
-    EXPECT_EQ(lane.at(40), nullptr);
 }
 
 // The first sample is the file of the README, so that window and command line tell the same story.

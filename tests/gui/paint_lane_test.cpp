@@ -36,7 +36,7 @@ Lane partlyBusy(int hundreds, std::int64_t share) {
         pieces.push_back({100 * i, 100 * i + share, Look::Forward});
         pieces.push_back({100 * i + share, 100 * (i + 1), Look::Idle});
     }
-    return laneOf(std::move(pieces));
+    return laneOf(pieces);
 }
 
 TEST(PaintLane, WorkOfAQuarterFillsAQuarterOfTheHeight) {
@@ -147,20 +147,16 @@ TEST(PaintLane, TellsWhereWidePiecesLie) {
     std::vector<DrawnPiece> wide;
     paintLane(image, QRect(0, 0, 100, 20), lane, {0, 1000}, theme, &wide, 30);
     ASSERT_EQ(wide.size(), 2u);
-    EXPECT_EQ(wide[0].piece, &lane.pieces[0]);
+    EXPECT_EQ(wide[0].piece.begin, 0);
     EXPECT_EQ(wide[0].rect, QRect(0, 0, 50, 20));
-    EXPECT_EQ(wide[1].piece, &lane.pieces[2]);
+    EXPECT_EQ(wide[1].piece.begin, 600);
     EXPECT_EQ(wide[1].rect, QRect(60, 0, 40, 20));
 }
 
 TEST(PaintMemory, HeightIsTheShareOfTheMostAndNothingOutsideIsTouched) {
     MemoryCurve curve;
-    curve.time = {0, 50};
-    curve.bytes.resize(2);
-    curve.bytes[0][0] = 25;
-    curve.bytes[1][0] = 25;
-    curve.bytes[1][3] = 50;
-    curve.total = {25, 75};
+    curve.append(0, {25});
+    curve.append(50, {25, 0, 0, 50});
     QImage image = blank(24, 60);
     const QRect rect(2, 10, 20, 40);
     paintMemory(image, rect, curve, 100, {0, 100}, themeOf(ThemeKind::Light));

@@ -16,7 +16,7 @@ const auto isWork = [](Look look) { return !isGap(look); };
 
 TEST(Pyramid, OfNothingIsEmpty) {
     EXPECT_EQ(Pyramid().levels(), 0u);
-    const Pyramid pyramid(std::span<const RowPiece>{});
+    const Pyramid pyramid{Pieces()};
     EXPECT_EQ(pyramid.levels(), 0u);
     EXPECT_EQ(pyramid.at(0, 0), Bucket{});
     EXPECT_EQ(pyramid.at(3, 17), Bucket{});
@@ -26,7 +26,7 @@ TEST(Pyramid, OfNothingIsEmpty) {
 TEST(Pyramid, SharesOfTheLowestLevelAreACount) {
     for (std::uint32_t seed = 1; seed <= 20; ++seed) {
         const std::vector<RowPiece> pieces = randomPieces(seed, 400, 60);
-        const Pyramid pyramid(pieces);
+        const Pyramid pyramid{Pieces(pieces)};
         ASSERT_GT(pyramid.levels(), 0u);
         const std::int64_t width = pyramid.widthOf(0);
         for (std::size_t b = 0; b < pyramid.level(0).size(); ++b) {
@@ -60,7 +60,7 @@ TEST(Pyramid, SharesOfTheLowestLevelAreACount) {
 
 TEST(Pyramid, EachBucketStandsForTheTwoBelow) {
     for (std::uint32_t seed = 1; seed <= 10; ++seed) {
-        const Pyramid pyramid(randomPieces(seed, 3000, 50));
+        const Pyramid pyramid{Pieces(randomPieces(seed, 3000, 50))};
         ASSERT_EQ(pyramid.level(pyramid.levels() - 1).size(), 1u);
         for (std::size_t level = 1; level < pyramid.levels(); ++level) {
             const auto above = pyramid.level(level), below = pyramid.level(level - 1);
@@ -84,7 +84,7 @@ TEST(Pyramid, EachBucketStandsForTheTwoBelow) {
 TEST(Pyramid, TheTopStillTellsTheShareOfAll) {
     for (std::uint32_t seed = 1; seed <= 5; ++seed) {
         const std::vector<RowPiece> pieces = randomPieces(seed, 200'000, 100);
-        const Pyramid pyramid(pieces);
+        const Pyramid pyramid{Pieces(pieces)};
         const std::size_t top = pyramid.levels() - 1;
         const double share = static_cast<double>(timeIn(pieces, 0, pyramid.widthOf(top), isWork)) /
                              static_cast<double>(pyramid.widthOf(top));
@@ -93,7 +93,7 @@ TEST(Pyramid, TheTopStillTellsTheShareOfAll) {
 }
 
 TEST(Pyramid, FindsTheLevelAndTheBucketOfAnInstant) {
-    const Pyramid pyramid(randomPieces(3, 5000, 40));
+    const Pyramid pyramid{Pieces(randomPieces(3, 5000, 40))};
     for (std::size_t level = 0; level + 1 < pyramid.levels(); ++level) {
         const auto width = static_cast<double>(pyramid.widthOf(level));
         EXPECT_EQ(pyramid.levelFor(width), level);
@@ -111,7 +111,7 @@ TEST(Pyramid, FindsTheLevelAndTheBucketOfAnInstant) {
 
 TEST(Pyramid, TakesAboutTwoBucketsAPiece) {
     const std::vector<RowPiece> pieces = randomPieces(9, 100'000, 100);
-    EXPECT_LE(Pyramid(pieces).bytes(), pieces.size() * sizeof(Bucket) * 5);
+    EXPECT_LE(Pyramid(Pieces(pieces)).bytes(), pieces.size() * sizeof(Bucket) * 5);
 }
 
 }  // namespace

@@ -24,10 +24,10 @@ inline std::vector<formats::RowPiece> randomPieces(std::uint32_t seed, std::size
     return pieces;
 }
 
-inline Lane laneOf(std::vector<formats::RowPiece> pieces) {
+inline Lane laneOf(const std::vector<formats::RowPiece>& pieces) {
     Lane lane;
-    lane.pyramid = Pyramid(pieces);
-    lane.pieces = std::move(pieces);
+    lane.pieces = Pieces(pieces);
+    lane.pyramid = Pyramid(lane.pieces);
     return lane;
 }
 
