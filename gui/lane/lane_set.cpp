@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "cli/face/single_ranks.h"
 #include "cli/face/text_table.h"
 #include "traces/timeline/causes.h"
 
@@ -103,13 +102,9 @@ LaneSet lanesOf(std::shared_ptr<const Timeline> timeline) {
 }
 
 LaneSet lanesOf(const cli::PlanReport& plan) {
-    cli::SingleRanks single = cli::rankByRank(plan.timeline);
-    const bool apart = !single.of.empty();
-    LaneSet set = lanesOf(std::make_shared<const Timeline>(apart ? std::move(single.timeline) : plan.timeline));
+    LaneSet set = lanesOf(std::make_shared<const Timeline>(plan.timeline));
     const cli::ClassReport& tightest = plan.tightest();
-    const auto row = static_cast<std::uint32_t>(&tightest - plan.classes.data());
-    set.memoryRank = row;
-    if (apart) set.memoryRank = static_cast<std::uint32_t>(std::ranges::find(single.of, row) - single.of.begin());
+    set.memoryRank = static_cast<std::uint32_t>(&tightest - plan.classes.data());
     set.memory = curveOf(*set.timeline, set.memoryRank);
     set.capacity = tightest.memory.reserve.usable.value;
     if (!set.memory.total.empty()) set.peak = std::ranges::max_element(set.memory.total) - set.memory.total.begin();

@@ -22,7 +22,7 @@ struct Lane {
         Stream,  ///< the spans of one stream
     };
     Kind kind = Kind::State;
-    std::uint32_t rankIndex = 0;  ///< into Timeline::ranks
+    std::uint32_t rankIndex = 0;  ///< into Timeline::ranks: a rank, or a class of identical ones
     std::string rank;             ///< "stage 2", "all ranks x 1,024"
     std::string stream;           ///< empty for Kind::State
     Pieces pieces;
@@ -32,14 +32,14 @@ struct Lane {
 
 struct LaneSet {
     std::shared_ptr<const timeline::Timeline> timeline;
-    std::vector<Lane> lanes;  ///< a rank's state lane, then its streams; rank by rank
+    std::vector<Lane> lanes;  ///< a class's state lane, then its streams; class by class
     MemoryCurve memory;       ///< of the tightest rank
     std::uint32_t memoryRank = 0;
     std::int64_t capacity = 0;  ///< bytes
     std::int64_t peak = 0;      ///< index into memory.time of the largest total
 };
 
-/// Of a plan of a report, identical ranks one by one where they are few.
+/// Of a plan of a report: a class of identical ranks once, however many there are.
 [[nodiscard]] LaneSet lanesOf(const cli::PlanReport& plan);
 /// Of any timeline, without memory.
 [[nodiscard]] LaneSet lanesOf(std::shared_ptr<const timeline::Timeline> timeline);

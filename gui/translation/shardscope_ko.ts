@@ -215,6 +215,14 @@
         <source>Drop all kept plans</source>
         <translation>고정한 계획 모두 빼기</translation>
     </message>
+    <message>
+        <source>Identical ranks one by one, or once</source>
+        <translation>똑같은 랭크를 하나씩 또는 한 번만 표시</translation>
+    </message>
+    <message>
+        <source>One of identical ranks…</source>
+        <translation>똑같은 랭크 중 하나…</translation>
+    </message>
 </context>
 <context>
     <name>Plans</name>
@@ -320,6 +328,10 @@
     <message>
         <source>peer</source>
         <translation>상대 랭크</translation>
+    </message>
+    <message>
+        <source>the other %1</source>
+        <translation>나머지 %1개</translation>
     </message>
 </context>
 <context>
@@ -543,6 +555,18 @@
         <source>No plan is kept.</source>
         <translation>고정한 계획이 없습니다.</translation>
     </message>
+    <message>
+        <source>Every rank is drawn by itself already.</source>
+        <translation>이미 모든 랭크를 따로 표시하고 있습니다.</translation>
+    </message>
+    <message>
+        <source>One of identical ranks</source>
+        <translation>똑같은 랭크 중 하나</translation>
+    </message>
+    <message>
+        <source>%1: which rank, from %2 to %3?</source>
+        <translation>%1: %2부터 %3까지 중 어느 랭크를 볼까요?</translation>
+    </message>
 </context>
 <context>
     <name>shardscope::gui::PlanBar</name>
@@ -654,6 +678,14 @@
     <message>
         <source>Kept for comparison:</source>
         <translation>비교용으로 고정:</translation>
+    </message>
+    <message>
+        <source>%1 ranks that do the same at the same time, drawn once. Click to see them one by one.</source>
+        <translation>같은 때에 같은 일을 하는 랭크 %1개를 한 번만 그렸습니다. 클릭하면 하나씩 보여 줍니다.</translation>
+    </message>
+    <message>
+        <source>One of %1 ranks that do the same at the same time. Click to draw them once.</source>
+        <translation>같은 때에 같은 일을 하는 랭크 %1개 중 하나입니다. 클릭하면 한 번만 그립니다.</translation>
     </message>
 </context>
 </TS>

@@ -65,10 +65,10 @@ QString DetailsPanel::selectionHtml(const PieceId& id) const {
     const Lane& lane = set.lanes[id.lane];
     const formats::RowPiece piece = *m_state.pieceOf(id);
     const timeline::Timeline& t = *set.timeline;
-    QString html =
-        QStringLiteral("<h3>%1</h3><p>%2, %3%4</p>")
-            .arg(describePiece(set, lane, piece).toHtmlEscaped(), m_state.titleOf(id.plan).toHtmlEscaped(),
-                 escaped(lane.rank), lane.stream.empty() ? QString() : QStringLiteral(", ") + escaped(lane.stream));
+    QString html = QStringLiteral("<h3>%1</h3><p>%2, %3%4</p>")
+                       .arg(describePiece(set, lane, piece).toHtmlEscaped(), m_state.titleOf(id.plan).toHtmlEscaped(),
+                            rankName(set, lane.rankIndex, id.rank, m_state.ranksAt(id)).toHtmlEscaped(),
+                            lane.stream.empty() ? QString() : QStringLiteral(", ") + escaped(lane.stream));
     html += QStringLiteral("<table>");
     html += row(tr("from"), instantText(piece.begin));
     html += row(tr("to"), instantText(piece.end));

@@ -20,8 +20,8 @@ void PageState::setKept(std::vector<ShownPlan> kept) {
 }
 
 void PageState::collectPlans() {
-    std::optional<ShownPlan> selected;
-    if (m_selection) selected = m_plans[m_selection->plan];
+    const std::vector<ShownPlan> before = std::move(m_plans);
+    const auto unfoldings = std::move(m_unfoldings);
     m_plans = m_kept;
     if (m_answer)
         for (std::size_t p = 0; p < m_answer->plans(); ++p) m_plans.push_back({m_answer, p, false});
@@ -29,15 +29,23 @@ void PageState::collectPlans() {
     std::int64_t end = 1;
     for (const ShownPlan& plan : m_plans) end = std::max(end, plan.plan().stepNs);
     m_view.setEnd(static_cast<double>(end));
-    if (selected) {
-        // The same plan, wherever it is now; what was selected in it may not exist any more.
-        const auto again = std::ranges::find_if(m_plans, [&](const ShownPlan& plan) {
-            return plan.kept == selected->kept &&
-                   (plan.kept ? plan == *selected : plan.plan().name == selected->plan().name);
+    // The same plan, wherever it was; what was selected in it may not exist any more.
+    m_unfoldings.assign(m_plans.size(), {});
+    std::optional<PieceId> selection;
+    for (std::size_t p = 0; p < m_plans.size(); ++p) {
+        const auto again = std::ranges::find_if(before, [&](const ShownPlan& plan) {
+            return plan.kept == m_plans[p].kept &&
+                   (plan.kept ? plan == m_plans[p] : plan.plan().name == m_plans[p].plan().name);
         });
-        m_selection->plan = static_cast<std::size_t>(again - m_plans.begin());
-        if (!pieceOf(*m_selection)) m_selection.reset();
+        if (again == before.end()) continue;
+        const auto place = static_cast<std::size_t>(again - before.begin());
+        m_unfoldings[p] = unfoldings[place];
+        if (!m_selection || m_selection->plan != place) continue;
+        selection = m_selection;
+        selection->plan = p;
     }
+    m_selection = selection && pieceOf(*selection) ? selection : std::nullopt;
+    collectRows();
     m_playHead = std::min(m_playHead, m_view.end());
     emit answerChanged();
     emit viewChanged();
@@ -53,7 +61,91 @@ void PageState::setAlignment(Alignment alignment) {
 void PageState::setStreamsShown(bool shown) {
     if (m_streams == shown) return;
     m_streams = shown;
+    collectRows();
     emit viewChanged();
+}
+
+std::int64_t PageState::ranksOf(std::size_t plan, std::size_t lane) const {
+    return lanes(plan).timeline->ranks[lanes(plan).lanes[lane].rankIndex].multiplicity;
+}
+
+std::int64_t PageState::ranksAt(const PieceId& piece) const {
+    for (const ShownRow& row : m_rows)
+        if (row.plan == piece.plan && row.lane == piece.lane && row.rank == piece.rank) return row.ranks;
+    return ranksOf(piece.plan, piece.lane);
+}
+
+Unfolding PageState::unfoldingOf(std::size_t plan, std::size_t lane) const {
+    const auto found = m_unfoldings[plan].find(lanes(plan).lanes[lane].rankIndex);
+    return found != m_unfoldings[plan].end() ? found->second : Unfolding{};
+}
+
+void PageState::unfold(std::size_t plan, std::size_t lane, Unfolding how) {
+    how.rank = how.kind == Unfolding::Kind::Single ? std::clamp<std::int64_t>(how.rank, 0, ranksOf(plan, lane) - 1) : 0;
+    m_unfoldings[plan][lanes(plan).lanes[lane].rankIndex] = how;
+    collectRows();
+    emit viewChanged();
+    emit selectionChanged();
+}
+
+void PageState::toggleFold(std::size_t plan, std::size_t lane) {
+    const bool folded = unfoldingOf(plan, lane).kind == Unfolding::Kind::Folded;
+    unfold(plan, lane, {folded ? Unfolding::Kind::Unfolded : Unfolding::Kind::Folded});
+}
+
+void PageState::toggleFolds() {
+    if (m_selection) {
+        toggleFold(m_selection->plan, m_selection->lane);
+        return;
+    }
+    const auto isFolded = [&](const ShownRow& row) {
+        return ranksOf(row.plan, row.lane) > 1 && unfoldingOf(row.plan, row.lane).kind == Unfolding::Kind::Folded;
+    };
+    const auto kind = std::ranges::any_of(m_rows, isFolded) ? Unfolding::Kind::Unfolded : Unfolding::Kind::Folded;
+    for (std::size_t p = 0; p < m_plans.size(); ++p)
+        for (const Lane& lane : lanes(p).lanes) m_unfoldings[p][lane.rankIndex] = {kind};
+    collectRows();
+    emit viewChanged();
+}
+
+void PageState::collectRows() {
+    m_rows.clear();
+    for (std::size_t p = 0; p < m_plans.size(); ++p) {
+        const std::vector<Lane>& all = lanes(p).lanes;
+        for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+            while (end < all.size() && all[end].rankIndex == all[begin].rankIndex) ++end;
+            const auto add = [&](std::int64_t rank, std::int64_t ranks) {
+                for (std::size_t l = begin; l < end; ++l)
+                    if (ranks > 0 && isShown(all[l])) m_rows.push_back({p, l, rank, ranks});
+            };
+            const std::int64_t ranks = ranksOf(p, begin);
+            const Unfolding how = ranks > 1 ? unfoldingOf(p, begin) : Unfolding{};
+            if (how.kind == Unfolding::Kind::Folded) add(0, ranks);
+            if (how.kind == Unfolding::Kind::Single) {
+                // Of a class that has shrunk meanwhile: its last.
+                const std::int64_t rank = std::min(how.rank, ranks - 1);
+                add(rank, 1);
+                add(rank == 0 ? 1 : 0, ranks - 1);
+            }
+            if (how.kind == Unfolding::Kind::Unfolded) {
+                for (std::int64_t rank = 0; rank < std::min(ranks, kMostUnfolded); ++rank) add(rank, 1);
+                add(kMostUnfolded, ranks - kMostUnfolded);
+            }
+        }
+    }
+    if (m_selection) m_selection = onRow(*m_selection);
+    emit rowsChanged();
+}
+
+PieceId PageState::onRow(PieceId piece) const {
+    const ShownRow* best = nullptr;
+    for (const ShownRow& row : m_rows) {
+        if (row.plan != piece.plan || row.lane != piece.lane) continue;
+        if (row.rank == piece.rank) return piece;
+        if (best == nullptr) best = &row;
+    }
+    piece.rank = best != nullptr ? best->rank : 0;
+    return piece;
 }
 
 void PageState::zoom(double factor, double at) {
@@ -106,6 +198,7 @@ void PageState::setRange(std::optional<TimeRange> range) {
 
 void PageState::select(std::optional<PieceId> piece, bool reveal) {
     if (piece && !pieceOf(*piece)) piece.reset();
+    if (piece) piece = onRow(*piece);
     m_selection = piece;
     if (piece && reveal) {
         const formats::RowPiece shown = *pieceOf(*piece);
@@ -128,7 +221,7 @@ void PageState::step(int by) {
     const auto& pieces = lanes(m_selection->plan).lanes[m_selection->lane].pieces;
     const auto next = static_cast<std::int64_t>(m_selection->piece) + by;
     if (next < 0 || next >= static_cast<std::int64_t>(pieces.size())) return;
-    select(PieceId{m_selection->plan, m_selection->lane, static_cast<std::size_t>(next)}, true);
+    select(PieceId{m_selection->plan, m_selection->lane, static_cast<std::size_t>(next), m_selection->rank}, true);
 }
 
 void PageState::stepLane(int by) {
@@ -136,22 +229,22 @@ void PageState::stepLane(int by) {
         step(0);
         return;
     }
-    PieceId at = *m_selection;
+    const PieceId at = *m_selection;
     const double instant = toAxis(at.plan, static_cast<double>(pieceOf(at)->begin));
-    for (;;) {
-        if (by > 0) {
-            if (++at.lane >= lanes(at.plan).lanes.size()) {
-                if (++at.plan >= m_plans.size()) return;
-                at.lane = 0;
-            }
-        } else if (at.lane-- == 0) {
-            if (at.plan-- == 0) return;
-            at.lane = lanes(at.plan).lanes.size() - 1;
-        }
-        const Lane& lane = lanes(at.plan).lanes[at.lane];
-        if (!isShown(lane) || lane.pieces.empty()) continue;
-        at.piece = std::min(lane.pieces.firstEndingAfter(std::floor(toPlan(at.plan, instant))), lane.pieces.size() - 1);
-        select(at, true);
+    auto here = std::ranges::find_if(
+        m_rows, [&](const ShownRow& row) { return row.plan == at.plan && row.lane == at.lane && row.rank == at.rank; });
+    // A stream that is hidden now: from its rank.
+    if (here == m_rows.end())
+        here = std::ranges::find_if(m_rows, [&](const ShownRow& row) {
+            return row.plan == at.plan &&
+                   lanes(row.plan).lanes[row.lane].rankIndex == lanes(at.plan).lanes[at.lane].rankIndex;
+        });
+    for (std::ptrdiff_t row = here - m_rows.begin() + by; row >= 0 && row < std::ssize(m_rows); row += by) {
+        const ShownRow& shown = m_rows[static_cast<std::size_t>(row)];
+        const Lane& lane = lanes(shown.plan).lanes[shown.lane];
+        if (lane.pieces.empty()) continue;
+        const std::size_t after = lane.pieces.firstEndingAfter(std::floor(toPlan(shown.plan, instant)));
+        select(PieceId{shown.plan, shown.lane, std::min(after, lane.pieces.size() - 1), shown.rank}, true);
         return;
     }
 }
@@ -182,17 +275,19 @@ std::optional<PieceId> PageState::findSpan(std::size_t plan, std::uint32_t span)
     if (plan >= m_plans.size()) return std::nullopt;
     std::optional<PieceId> found;
     const timeline::Timeline& t = *lanes(plan).timeline;
-    const std::uint32_t rank = t.lanes[t.spans.lane[span]].rankIndex;
+    if (span >= t.spans.size()) return std::nullopt;
+    const std::uint32_t rankIndex = t.lanes[t.spans.lane[span]].rankIndex;
+    const std::int64_t rank = m_selection ? m_selection->rank : 0;
     const auto& all = lanes(plan).lanes;
     for (std::size_t l = 0; l < all.size(); ++l) {
-        if (all[l].rankIndex != rank) continue;
+        if (all[l].rankIndex != rankIndex) continue;
         // Whatever else ran meanwhile, the last instant of a span that is drawn is its own.
         const Pieces& pieces = all[l].pieces;
         const auto p = pieces.at(t.spans.end[span] - 1);
         if (!p || pieces.spanOf(*p) != span) continue;
         // A gap names the span to blame; the span itself is work, or lies on a stream's lane.
-        if (all[l].kind == Lane::Kind::Stream && isShown(all[l])) return PieceId{plan, l, *p};
-        if (!found && !isGap(pieces.lookOf(*p))) found = PieceId{plan, l, *p};
+        if (all[l].kind == Lane::Kind::Stream && isShown(all[l])) return onRow({plan, l, *p, rank});
+        if (!found && !isGap(pieces.lookOf(*p))) found = onRow({plan, l, *p, rank});
     }
     return found;
 }

@@ -5,6 +5,7 @@
 
 #include <QObject>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -17,8 +18,27 @@ namespace shardscope::gui {
 /// A piece of a lane of a plan.
 struct PieceId {
     std::size_t plan = 0, lane = 0, piece = 0;
+    std::int64_t rank = 0;  ///< which of the identical ranks that the lane stands for
     friend bool operator==(const PieceId&, const PieceId&) = default;
 };
+
+/// A lane as it is drawn: for `ranks` of the identical ranks that it stands for, from `rank` on.
+struct ShownRow {
+    std::size_t plan = 0, lane = 0;
+    std::int64_t rank = 0, ranks = 1;
+};
+
+/// How a class of identical ranks is drawn.
+struct Unfolding {
+    enum class Kind : std::uint8_t {
+        Folded,   ///< once
+        Single,   ///< one of them, and the others once
+        Unfolded  ///< each of the first kMostUnfolded, and the others once
+    } kind = Kind::Folded;
+    std::int64_t rank = 0;  ///< of Kind::Single
+    friend bool operator==(const Unfolding&, const Unfolding&) = default;
+};
+inline constexpr std::int64_t kMostUnfolded = 64;
 
 class PageState : public QObject {
     Q_OBJECT
@@ -44,6 +64,19 @@ public:
     [[nodiscard]] bool streamsShown() const { return m_streams; }
     void setStreamsShown(bool shown);
 
+    /// Every row on the page, from top to bottom.
+    [[nodiscard]] const std::vector<ShownRow>& rows() const { return m_rows; }
+    /// Ranks that lane `lane` stands for.
+    [[nodiscard]] std::int64_t ranksOf(std::size_t plan, std::size_t lane) const;
+    /// Ranks that the row of a piece stands for.
+    [[nodiscard]] std::int64_t ranksAt(const PieceId& piece) const;
+    [[nodiscard]] Unfolding unfoldingOf(std::size_t plan, std::size_t lane) const;
+    /// Of the class that the lane belongs to. A rank that it does not have is taken for its last.
+    void unfold(std::size_t plan, std::size_t lane, Unfolding how);
+    /// Folds what is not folded, unfolds what is; of the class that is selected, or of all.
+    void toggleFolds();
+    void toggleFold(std::size_t plan, std::size_t lane);
+
     void zoom(double factor, double at);
     void pan(double share);
     void show(TimeRange range);
@@ -68,7 +101,8 @@ public:
     void focusSelection();
 
     [[nodiscard]] std::optional<formats::RowPiece> pieceOf(const PieceId& id) const;
-    /// The piece that shows a span of a plan: on its stream's lane, or on its rank's.
+    /// The piece that shows a span of a plan: on its stream's lane, or on its rank's; of the rank that is selected
+    /// where it is one of several.
     [[nodiscard]] std::optional<PieceId> findSpan(std::size_t plan, std::uint32_t span) const;
     [[nodiscard]] double toAxis(std::size_t plan, double time) const;
     [[nodiscard]] double toPlan(std::size_t plan, double axisTime) const;
@@ -77,17 +111,23 @@ public:
 
 signals:
     void answerChanged();     ///< the plans on the page
-    void viewChanged();       ///< range or alignment, lanes shown
+    void rowsChanged();       ///< lanes shown, ranks unfolded
+    void viewChanged();       ///< range or alignment, rows
     void cursorChanged();     ///< cursor, play head
     void selectionChanged();  ///< piece
     void rangeChanged();      ///< the chosen stretch of time
 
 private:
     void collectPlans();
+    void collectRows();
+    /// The same piece, on a row that is drawn.
+    [[nodiscard]] PieceId onRow(PieceId piece) const;
 
     std::shared_ptr<const Answer> m_answer;
     std::vector<ShownPlan> m_kept, m_plans;
-    std::vector<std::vector<Distinction>> m_distinctions;  ///< by plan
+    std::vector<std::vector<Distinction>> m_distinctions;          ///< by plan
+    std::vector<std::map<std::uint32_t, Unfolding>> m_unfoldings;  ///< by plan and rankIndex; absent: folded
+    std::vector<ShownRow> m_rows;
     ViewRange m_view;
     Alignment m_alignment = Alignment::OneClock;
     bool m_streams = true;

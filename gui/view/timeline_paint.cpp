@@ -116,8 +116,7 @@ void TimelineView::paintBase(QPainter& painter, QImage& image, int offset, int h
             const bool state = lane.kind == Lane::Kind::State;
             painter.setPen(state ? m_theme.text : m_theme.mutedText);
             painter.drawText(QRect(0, y, area.left() - 8, strip.height), Qt::AlignRight | Qt::AlignVCenter,
-                             fontMetrics().elidedText(toQString(state ? lane.rank : lane.stream), Qt::ElideMiddle,
-                                                      area.left() - 12));
+                             fontMetrics().elidedText(labelOf(strip), Qt::ElideMiddle, area.left() - 12));
             if (!state) continue;
             for (const DrawnPiece& drawn : wide) {
                 const formats::PictureText& text = pictureText();

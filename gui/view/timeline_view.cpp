@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "cli/face/text_picture.h"
+#include "cli/face/text_table.h"
 #include "cli/face/words.h"
 #include "gui/view/words.h"
 
@@ -38,8 +39,8 @@ TimelineView::TimelineView(PageState& state, QWidget* parent)
     viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
     setAccessibleName(tr("Timeline"));
     measureLabels();
+    connect(&state, &PageState::rowsChanged, this, &TimelineView::measureLabels);
     connect(&state, &PageState::answerChanged, this, [this] {
-        measureLabels();
         layOut();
         forget();
     });
@@ -68,10 +69,9 @@ void TimelineView::forget() {
 void TimelineView::measureLabels() {
     m_labels = fontMetrics().horizontalAdvance(QStringLiteral("0000.0 GiB "));
     m_percent = fontMetrics().horizontalAdvance(QStringLiteral("100 %")) + 16;
-    for (const ShownPlan& plan : m_state.plans())
-        for (const Lane& lane : plan.lanes().lanes)
-            m_labels = std::max(m_labels, fontMetrics().horizontalAdvance(
-                                              toQString(lane.kind == Lane::Kind::State ? lane.rank : lane.stream)));
+    for (const ShownRow& row : m_state.rows())
+        m_labels = std::max(m_labels, fontMetrics().horizontalAdvance(
+                                          labelOf({Strip::Kind::Lane, row.plan, row.lane, 0, 0, row.rank, row.ranks})));
 }
 
 int TimelineView::axisHeight() const {
@@ -88,17 +88,16 @@ void TimelineView::layOut() {
     m_strips.clear();
     const int line = fontMetrics().height();
     int top = 4;
+    auto row = m_state.rows().begin();
     for (std::size_t p = 0; p < m_state.plans().size(); ++p) {
         const LaneSet& set = m_state.lanes(p);
         m_strips.push_back({Strip::Kind::Header, p, 0, top, 2 * line + 10});
         top += 2 * line + 10;
-        for (std::size_t l = 0; l < set.lanes.size(); ++l) {
-            const Lane& lane = set.lanes[l];
-            if (!m_state.isShown(lane)) continue;
-            const bool state = lane.kind == Lane::Kind::State;
+        for (; row != m_state.rows().end() && row->plan == p; ++row) {
+            const bool state = set.lanes[row->lane].kind == Lane::Kind::State;
             top += state ? line / 2 : 1;
             const int height = state ? line + 8 : line;
-            m_strips.push_back({Strip::Kind::Lane, p, l, top, height});
+            m_strips.push_back({Strip::Kind::Lane, p, row->lane, top, height, row->rank, row->ranks});
             top += height;
         }
         top += line;
@@ -157,14 +156,39 @@ std::optional<PieceId> TimelineView::pieceAt(QPoint position) const {
     const double time = m_state.toPlan(strip->plan, timeAt(position.x() + 0.5));
     const auto piece = lane.pieces.at(static_cast<std::int64_t>(std::floor(time)));
     if (!piece) return std::nullopt;
-    return PieceId{strip->plan, strip->lane, *piece};
+    return PieceId{strip->plan, strip->lane, *piece, strip->rank};
+}
+
+QString TimelineView::labelOf(const Strip& strip) const {
+    const LaneSet& set = m_state.lanes(strip.plan);
+    const Lane& lane = set.lanes[strip.lane];
+    if (lane.kind == Lane::Kind::Stream) return toQString(lane.stream);
+    const QString name = rankName(set, lane.rankIndex, strip.rank, strip.ranks);
+    if (m_state.ranksOf(strip.plan, strip.lane) == 1) return name;
+    const bool folded = m_state.unfoldingOf(strip.plan, strip.lane).kind == Unfolding::Kind::Folded;
+    return (folded ? QStringLiteral("\u25b8 ") : QStringLiteral("\u25be ")) + name;
+}
+
+const Strip* TimelineView::foldAt(QPoint position) const {
+    const Strip* strip = stripAt(position.y());
+    if (strip == nullptr || strip->kind != Strip::Kind::Lane || position.x() >= plot().left()) return nullptr;
+    const bool state = m_state.lanes(strip->plan).lanes[strip->lane].kind == Lane::Kind::State;
+    return state && m_state.ranksOf(strip->plan, strip->lane) > 1 ? strip : nullptr;
 }
 
 QString TimelineView::wordsAt(QPoint position) const {
+    if (const Strip* fold = foldAt(position)) {
+        const QString ranks = toQString(cli::groupedDigits(m_state.ranksOf(fold->plan, fold->lane)));
+        if (m_state.unfoldingOf(fold->plan, fold->lane).kind == Unfolding::Kind::Folded)
+            return tr("%1 ranks that do the same at the same time, drawn once. Click to see them one by one.")
+                .arg(ranks);
+        return tr("One of %1 ranks that do the same at the same time. Click to draw them once.").arg(ranks);
+    }
     if (const auto id = pieceAt(position)) {
         const LaneSet& set = m_state.lanes(id->plan);
         const Lane& lane = set.lanes[id->lane];
-        return toQString(lane.rank) + QStringLiteral(": ") + describePiece(set, lane, lane.pieces[id->piece]);
+        return rankName(set, lane.rankIndex, id->rank, m_state.ranksAt(*id)) + QStringLiteral(": ") +
+               describePiece(set, lane, lane.pieces[id->piece]);
     }
     const Strip* strip = stripAt(position.y());
     if (strip == nullptr || strip->kind != Strip::Kind::Memory || !plot().contains(position)) return {};
@@ -186,7 +210,8 @@ std::optional<QRect> TimelineView::rectOf(const PieceId& id) const {
     const auto piece = m_state.pieceOf(id);
     if (!piece) return std::nullopt;
     for (const Strip& strip : m_strips) {
-        if (strip.kind != Strip::Kind::Lane || strip.plan != id.plan || strip.lane != id.lane) continue;
+        if (strip.kind != Strip::Kind::Lane || strip.plan != id.plan || strip.lane != id.lane || strip.rank != id.rank)
+            continue;
         const double left = xOf(m_state.toAxis(id.plan, static_cast<double>(piece->begin)));
         const double right = xOf(m_state.toAxis(id.plan, static_cast<double>(piece->end)));
         const double bound = 2.0 * viewport()->width();
@@ -293,6 +318,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
 void TimelineView::mouseMoveEvent(QMouseEvent* event) {
     if (!m_state.answer()) return;
     if (plot().contains(event->pos())) m_state.setCursor(timeAt(event->pos().x()));
+    viewport()->setCursor(foldAt(event->pos()) != nullptr ? Qt::PointingHandCursor : Qt::ArrowCursor);
     if (m_drag == Drag::None) return;
     const QPoint by = event->pos() - m_dragFrom;
     if (!m_moved && by.manhattanLength() < 4) return;
@@ -310,7 +336,11 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
 void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton || m_drag == Drag::None) return;
     m_drag = Drag::None;
-    if (!m_moved) m_state.select(pieceAt(event->pos()));
+    if (m_moved) return;
+    if (const Strip* fold = foldAt(event->pos()))
+        m_state.toggleFold(fold->plan, fold->lane);
+    else
+        m_state.select(pieceAt(event->pos()));
 }
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {

@@ -19,6 +19,7 @@ struct Strip {
     enum class Kind : std::uint8_t { Header, Lane, Memory } kind = Kind::Lane;
     std::size_t plan = 0, lane = 0;
     int top = 0, height = 0;
+    std::int64_t rank = 0, ranks = 1;  ///< lanes: as ShownRow
 };
 
 class TimelineView : public QAbstractScrollArea {
@@ -34,6 +35,8 @@ public:
     [[nodiscard]] std::optional<PieceId> pieceAt(QPoint position) const;
     /// What is under the pointer, in words; empty where nothing is.
     [[nodiscard]] QString wordsAt(QPoint position) const;
+    /// The lane's name at its left; of identical ranks with their count and whether they can be folded.
+    [[nodiscard]] QString labelOf(const Strip& strip) const;
     [[nodiscard]] double timeAt(double x) const;
     [[nodiscard]] double xOf(double axisTime) const;
     /// All of it as a picture, as wide as the view.
@@ -68,6 +71,8 @@ private:
     [[nodiscard]] std::int64_t memoryTop() const;
     [[nodiscard]] std::optional<QRect> rectOf(const PieceId& id) const;
     [[nodiscard]] const Strip* stripAt(int y) const;
+    /// The strip whose label, at this position, folds or unfolds.
+    [[nodiscard]] const Strip* foldAt(QPoint position) const;
     void measureLabels();
     [[nodiscard]] int axisHeight() const;
     void ensureVisible(const PieceId& id);

@@ -95,6 +95,16 @@ QString reasonName(timeline::FlowReason reason) {
     return {};
 }
 
+QString rankName(const LaneSet& set, std::uint32_t rankIndex, std::int64_t rank, std::int64_t ranks) {
+    const timeline::RankRow& row = set.timeline->ranks[rankIndex];
+    const QString name = toQString(set.timeline->strings[row.name]);
+    if (row.multiplicity == 1) return name;
+    const QString count = toQString(cli::groupedDigits(ranks));
+    if (ranks == row.multiplicity) return QStringLiteral("%1 x %2").arg(name, count);
+    if (ranks > 1) return Words::tr("the other %1").arg(count);
+    return QStringLiteral("rank %1").arg(row.rank + rank);
+}
+
 QString describePiece(const LaneSet& set, const Lane& lane, const formats::RowPiece& piece) {
     const timeline::Timeline& t = *set.timeline;
     const QString duration = toQString(cli::durationText(piece.end - piece.begin));

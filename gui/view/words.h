@@ -25,6 +25,9 @@ void setPictureLanguage(const QString& language);
 /// Why one op follows another.
 [[nodiscard]] QString reasonName(timeline::FlowReason reason);
 
+/// Identical ranks of a class, `ranks` of them from its `rank`-th on: "all ranks x 1,024", "rank 17".
+[[nodiscard]] QString rankName(const LaneSet& set, std::uint32_t rankIndex, std::int64_t rank, std::int64_t ranks);
+
 /// One line of what a piece is and how long: "waits 3.20 ms for the all-gather of blocks.7".
 [[nodiscard]] QString describePiece(const LaneSet& set, const Lane& lane, const formats::RowPiece& piece);
 

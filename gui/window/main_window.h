@@ -93,6 +93,7 @@ private:
     void changeStudy(Study next, const QString& key);
     void switchStrategy(const std::string& strategy);
     void showStrategies();
+    void askForRank();
     void dropPlan(std::size_t kept);
     void dropSelectedPlan();
     void dropAllPlans();

@@ -83,6 +83,10 @@ void MainWindow::makeActions() {
                              [this] { m_state.setStreamsShown(!m_state.streamsShown()); });
     streams->setCheckable(true);
     streams->setChecked(m_state.streamsShown());
+    a.add(Menu::View, "fold", text(QT_TRANSLATE_NOOP("Actions", "Identical ranks one by one, or once")), "G",
+          [this] { m_state.toggleFolds(); });
+    a.add(Menu::View, "oneRank", text(QT_TRANSLATE_NOOP("Actions", "One of identical ranks\u2026")), "R",
+          [this] { askForRank(); });
     auto* alignments = new QActionGroup(this);
     const auto align = [this](Alignment alignment) { return [this, alignment] { m_state.setAlignment(alignment); }; };
     a.addChoice(Menu::View, "alignClock", text(QT_TRANSLATE_NOOP("Actions", "One clock for all plans")), alignments,
@@ -143,7 +147,7 @@ void MainWindow::makeActions() {
     }
     addActions(QList<QAction*>(m_actions.all().begin(), m_actions.all().end()));
     // Fields, buttons and lists have a use of their own for these keys.
-    for (const char* id : {"fit", "focus", "streams", "play", "keepPlan", "dropPlan"}) {
+    for (const char* id : {"fit", "focus", "streams", "fold", "oneRank", "play", "keepPlan", "dropPlan"}) {
         QAction* action = m_actions.find(QLatin1String(id));
         action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
         removeAction(action);

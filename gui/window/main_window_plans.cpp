@@ -1,5 +1,6 @@
 // Which plans the window shows, and what it asks of its worker.
 
+#include <QInputDialog>
 #include <QLabel>
 #include <algorithm>
 
@@ -98,6 +99,30 @@ void MainWindow::dropSelectedPlan() {
     }
     const auto selected = m_state.selection();
     dropPlan(selected ? std::min(selected->plan, m_study.kept.size() - 1) : m_study.kept.size() - 1);
+}
+
+void MainWindow::askForRank() {
+    // The class that is selected, or the first that stands for several.
+    const auto isClass = [&](const ShownRow& row) { return m_state.ranksOf(row.plan, row.lane) > 1; };
+    std::optional<ShownRow> row;
+    if (const auto selected = m_state.selection()) row = ShownRow{selected->plan, selected->lane, selected->rank};
+    if (!row || !isClass(*row)) {
+        const auto first = std::ranges::find_if(m_state.rows(), isClass);
+        if (first == m_state.rows().end()) {
+            m_status->setText(tr("Every rank is drawn by itself already."));
+            return;
+        }
+        row = *first;
+    }
+    const LaneSet& set = m_state.lanes(row->plan);
+    const timeline::RankRow& ranks = set.timeline->ranks[set.lanes[row->lane].rankIndex];
+    const std::int64_t last = ranks.rank + ranks.multiplicity - 1;
+    bool chosen = false;
+    const int rank = QInputDialog::getInt(
+        this, tr("One of identical ranks"),
+        tr("%1: which rank, from %2 to %3?").arg(m_state.titleOf(row->plan)).arg(ranks.rank).arg(last),
+        static_cast<int>(ranks.rank), static_cast<int>(ranks.rank), static_cast<int>(last), 1, &chosen);
+    if (chosen) m_state.unfold(row->plan, row->lane, {Unfolding::Kind::Single, rank - ranks.rank});
 }
 
 void MainWindow::dropAllPlans() {

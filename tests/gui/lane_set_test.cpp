@@ -66,7 +66,7 @@ TEST(LanesOf, TheStateLaneTilesTheStepOfEveryRank) {
             for (std::size_t i = 0; i + 1 < lane.pieces.size(); ++i)
                 ASSERT_EQ(lane.pieces.endOf(i), lane.pieces.beginOf(i + 1)) << lane.rank << ", piece " << i;
         }
-        EXPECT_EQ(states, 4u) << "few identical ranks are shown one by one";
+        EXPECT_EQ(states, &set == &answer.lanes.front() ? 4u : 1u) << "stages differ; FSDP's ranks are one class";
     }
 }
 
