@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
     parser.process(app);
     if (parser.isSet(screenshots)) return shardscope::gui::writeScreenshots(parser.value(screenshots));
 
-    if (parser.isSet(bench)) return shardscope::gui::benchTimeline();
+    if (parser.isSet(bench)) return shardscope::gui::benchTimeline() ? 0 : 1;
 
     shardscope::gui::MainWindow window;
     window.show();

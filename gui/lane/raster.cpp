@@ -29,6 +29,7 @@ public:
           m_gap(m_split.size(), kNothing) {
         for (std::size_t l = 0; l < formats::kLooks; ++l) {
             const Fill& fill = theme.looks[l];
+            m_outlined[l] = fill.outline.isValid();
             m_outline[l].fill((fill.outline.isValid() ? fill.outline : theme.canvas).rgb());
         }
     }
@@ -44,6 +45,7 @@ public:
         m_split[x] = m_rect.height() - (work == Look::None ? 0 : workRows);
         m_work[x] = static_cast<std::uint8_t>(work);
         m_gap[x] = static_cast<std::uint8_t>(gap);
+        m_hasOutlinedWork |= m_outlined[m_work[x]];
     }
 
     /// A line at the left of a column, where a piece begins; not over what else the column holds.
@@ -57,7 +59,7 @@ public:
         const int right = std::min(m_rect.width(), m_image.width() - m_rect.left());
         for (int y = std::max(0, -m_rect.top()); y < m_rect.height() && m_rect.top() + y < m_image.height(); ++y) {
             auto* line = reinterpret_cast<QRgb*>(m_image.scanLine(m_rect.top() + y)) + m_rect.left();
-            const std::array<const QRgb*, 2 * kEdge> fills = fillsOf(y);
+            RowFills fills = fillsOf(y);
             int tile = (m_rect.left() + left) % Fill::kTile;
             for (int from = left; from < right;) {
                 const int to = std::min(right, from + Fill::kTile - tile);
@@ -66,38 +68,52 @@ public:
                 tile = 0;
             }
         }
+        // An outlined column of work begins with its outline, wherever that is.
+        for (int i = left; m_hasOutlinedWork && i < right; ++i) {
+            const auto x = static_cast<std::size_t>(i);
+            const int row = m_rect.top() + m_split[x];
+            if (!m_outlined[m_work[x] % kEdge] || m_split[x] == m_rect.height() || row < 0 || row >= m_image.height())
+                continue;
+            reinterpret_cast<QRgb*>(m_image.scanLine(row))[m_rect.left() + i] = m_outline[m_work[x] % kEdge][0];
+        }
     }
 
 private:
     static constexpr std::uint8_t kNothing = static_cast<std::uint8_t>(Look::None);
     static constexpr std::size_t kEdge = formats::kLooks;  // added to a look: its outline's colour
 
-    /// By look: its fill in row y of the lane.
-    [[nodiscard]] std::array<const QRgb*, 2 * kEdge> fillsOf(int y) const {
+    /// By look: its fill in a row of the lane. `empty` are the looks that leave the row as it is.
+    struct RowFills {
+        std::array<const QRgb*, 2 * kEdge> of{};
+        std::array<std::uint8_t, 2 * kEdge> empty{};
+        std::size_t empties = 0;
+    };
+    [[nodiscard]] RowFills fillsOf(int y) const {
         const auto tileRow = static_cast<std::size_t>((m_rect.top() + y) % Fill::kTile);
-        std::array<const QRgb*, 2 * kEdge> fills{};
+        RowFills fills;
         for (std::size_t l = 0; l < kEdge; ++l) {
-            const bool isBorder = y + 1 == m_rect.height() || (y == m_gapTop && isGap(static_cast<Look>(l)));
-            fills[l] = isBorder && m_theme.looks[l].outline.isValid() ? m_outline[l].data()
-                                                                      : m_theme.looks[l].tile[tileRow].data();
-            fills[kEdge + l] = m_outline[l].data();
+            const bool gap = isGap(static_cast<Look>(l));
+            const bool isBorder = m_outlined[l] && (y + 1 == m_rect.height() || (gap && y == m_gapTop));
+            fills.of[l] = isBorder ? m_outline[l].data() : m_theme.looks[l].tile[tileRow].data();
+            fills.of[kEdge + l] = m_outline[l].data();
+            if (l != kNothing && !(gap && y < m_gapTop)) continue;
+            for (const std::size_t look : {l, kEdge + l})
+                fills.empty[fills.empties++] = static_cast<std::uint8_t>(look);
         }
         return fills;
     }
 
-    /// Columns [from, to), which lie within one tile.
-    void fillRow(QRgb* line, int from, int to, int tile, int y, const std::array<const QRgb*, 2 * kEdge>& fills) const {
-        const int* split = m_split.data();
-        const std::uint8_t *work = m_work.data(), *gap = m_gap.data();
-        if (y < m_gapTop) {
-            for (int i = from; i < to; ++i)
-                if (y >= split[i]) line[i] = fills[work[i]][tile + i - from];
-            return;
-        }
-        for (int i = from; i < to; ++i) {
-            const std::uint8_t look = y >= split[i] ? work[i] : gap[i];
-            const QRgb colour = fills[look][tile + i - from];
-            line[i] = look == kNothing ? line[i] : colour;
+    /// Columns [from, to), which lie within one tile. Without branches: what to draw changes from pixel to pixel.
+    void fillRow(QRgb* line, int from, int to, int tile, int y, RowFills& fills) const {
+        for (std::size_t e = 0; e < fills.empties; ++e) fills.of[fills.empty[e]] = line + from - tile;  // itself
+        const QRgb* const* const fillOf = fills.of.data();
+        const std::int32_t* const split = m_split.data() + from;
+        const std::uint8_t *const work = m_work.data() + from, *const gap = m_gap.data() + from;
+        QRgb* const out = line + from;
+        for (int i = 0; i < to - from; ++i) {
+            const auto isWork = static_cast<std::uint8_t>(-static_cast<int>(y >= split[i]));
+            const auto look = static_cast<std::uint8_t>((work[i] & isWork) | (gap[i] & ~isWork));
+            out[i] = fillOf[look][tile + i];
         }
     }
 
@@ -105,8 +121,10 @@ private:
     QRect m_rect;
     const Theme& m_theme;
     int m_gapTop;  // rows from the top of the lane
-    std::vector<int> m_split;
+    std::vector<std::int32_t> m_split;
     std::vector<std::uint8_t> m_work, m_gap;  // looks
+    std::array<bool, formats::kLooks> m_outlined{};
+    bool m_hasOutlinedWork = false;
     std::array<FillRow, formats::kLooks> m_outline{};
 };
 

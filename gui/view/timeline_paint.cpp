@@ -79,79 +79,56 @@ void TimelineView::paintMemoryWords(QPainter& painter, const Strip& strip, int y
     painter.drawText(left, std::max(y + fontMetrics().ascent(), yOf(set.memory.total[peak]) - 4), words);
 }
 
+/// Canvas and grid lines: the same in every row.
+std::vector<QRgb> TimelineView::backgroundRow(const QImage& image) const {
+    std::vector<QRgb> row(static_cast<std::size_t>(image.width()), m_theme.canvas.rgb());
+    if (m_state.plans().empty()) return row;
+    const double ratio = image.devicePixelRatio();
+    const TimeRange& range = m_state.view().range();
+    const double tick = tickOf(range.length(), std::max(2, plot().width() / 110));
+    for (double t = std::ceil(range.begin / tick) * tick; t <= range.end; t += tick) {
+        const auto x = std::lround(std::floor(xOf(t)) * ratio);
+        for (auto i = x; i < x + std::max(1L, std::lround(ratio)); ++i)
+            if (i >= 0 && i < image.width()) row[static_cast<std::size_t>(i)] = m_theme.grid.rgb();
+    }
+    return row;
+}
+
 void TimelineView::paintBase(QPainter& painter, QImage& image, int offset, int height) {
     const double ratio = image.devicePixelRatio();
     const QRect area = plot();
-    if (m_state.plans().empty()) return;
-    const auto device = [&](const QRect& logical) {
-        return QRect(static_cast<int>(std::lround(logical.left() * ratio)),
-                     static_cast<int>(std::lround(logical.top() * ratio)),
-                     static_cast<int>(std::lround(logical.width() * ratio)),
-                     static_cast<int>(std::lround(logical.height() * ratio)));
+    // Strip by strip, while its rows are still in the processor's cache.
+    const std::vector<QRgb> background = backgroundRow(image);
+    int filled = 0;
+    const auto fillTo = [&](double bottom) {
+        for (; filled < std::min(image.height(), static_cast<int>(std::ceil(bottom * ratio))); ++filled)
+            std::ranges::copy(background, reinterpret_cast<QRgb*>(image.scanLine(filled)));
     };
-    const double tick = tickOf(m_state.view().range().length(), std::max(2, area.width() / 110));
-    painter.setPen(m_theme.grid);
-    for (double t = std::ceil(m_state.view().range().begin / tick) * tick; t <= m_state.view().range().end; t += tick)
-        painter.drawLine(QPointF(std::floor(xOf(t)) + 0.5, 0), QPointF(std::floor(xOf(t)) + 0.5, height));
-
     std::vector<DrawnPiece> wide;
     painter.setFont(font());
     for (const Strip& strip : m_strips) {
         const int y = strip.top - offset;
         if (y + strip.height < 0 || y > height) continue;
+        fillTo(y + strip.height + 1);
         const LaneSet& set = m_state.lanes(strip.plan);
         const TimeRange range = planRange(strip.plan);
+        const QRect device(static_cast<int>(std::lround(area.left() * ratio)), static_cast<int>(std::lround(y * ratio)),
+                           static_cast<int>(std::lround(area.width() * ratio)),
+                           static_cast<int>(std::lround(strip.height * ratio)));
         if (strip.kind == Strip::Kind::Header) {
             paintHeader(painter, strip, y);
         } else if (strip.kind == Strip::Kind::Memory) {
-            paintMemory(image, device({area.left(), y, area.width(), strip.height}), set.memory, memoryTop(), range,
-                        m_theme);
+            paintMemory(image, device, set.memory, memoryTop(), range, m_theme);
             paintMemoryWords(painter, strip, y);
         } else {
             const Lane& lane = set.lanes[strip.lane];
             wide.clear();
             const int wideFrom = static_cast<int>(ratio * 5 * fontMetrics().averageCharWidth());
-            paintLane(image, device({area.left(), y, area.width(), strip.height}), lane, range, m_theme,
-                      lane.kind == Lane::Kind::State ? &wide : nullptr, wideFrom);
-            const bool state = lane.kind == Lane::Kind::State;
-            painter.setPen(state ? m_theme.text : m_theme.mutedText);
-            painter.drawText(QRect(0, y, area.left() - 8, strip.height), Qt::AlignRight | Qt::AlignVCenter,
-                             fontMetrics().elidedText(labelOf(strip), Qt::ElideMiddle, area.left() - 12));
-            if (!state) continue;
-            for (const DrawnPiece& drawn : wide) {
-                const formats::PictureText& text = pictureText();
-                const RowPiece& piece = drawn.piece;
-                const bool gap = isGap(piece.look);
-                QString words;
-                if (gap)
-                    words = toQString(formats::fill(text.waits[static_cast<std::size_t>(piece.cause)],
-                                                    set.timeline->strings[piece.causeUnit]));
-                else if (piece.span != timeline::kNoIndex)
-                    words = toQString(set.timeline->strings[set.timeline->spans.unit[piece.span]]);
-                const QRect rect(static_cast<int>(drawn.rect.left() / ratio), y,
-                                 static_cast<int>(drawn.rect.width() / ratio), strip.height);
-                const auto fits = [&] { return fontMetrics().horizontalAdvance(words) + 8 <= rect.width(); };
-                if (gap && !fits()) words = toQString(text.waits.back());
-                if (words.isEmpty() || !fits()) continue;
-                if (gap) {
-                    // Words on a pattern need a plain ground.
-                    const int width = fontMetrics().horizontalAdvance(words) + 6;
-                    const QRect ground(rect.center().x() - width / 2, rect.bottom() - fontMetrics().height(), width,
-                                       fontMetrics().height());
-                    painter.fillRect(ground, m_theme.of(piece.look).colour);
-                    painter.setPen(m_theme.text);
-                    painter.drawText(ground, Qt::AlignCenter, words);
-                } else {
-                    painter.setPen(m_theme.of(piece.look).text);
-                    painter.drawText(rect, Qt::AlignCenter, words);
-                }
-            }
-            painter.setPen(m_theme.text);
-            painter.drawText(QRect(area.right() + 6, y, viewport()->width() - area.right() - 8, strip.height),
-                             Qt::AlignLeft | Qt::AlignVCenter,
-                             QStringLiteral("%1 %").arg(std::lround(100 * lane.work)));
+            paintLane(image, device, lane, range, m_theme, lane.kind == Lane::Kind::State ? &wide : nullptr, wideFrom);
+            paintLaneWords(painter, strip, y, wide);
         }
     }
+    fillTo(height);
     // Where every step ends.
     for (std::size_t p = 0; p < m_state.plans().size(); ++p) {
         const double x = xOf(m_state.toAxis(p, static_cast<double>(m_state.plan(p).stepNs)));
@@ -167,6 +144,50 @@ void TimelineView::paintBase(QPainter& painter, QImage& image, int offset, int h
     }
 }
 
+/// The name of a lane, what its wide pieces are, and its share of work.
+void TimelineView::paintLaneWords(QPainter& painter, const Strip& strip, int y, const std::vector<DrawnPiece>& wide) {
+    const LaneSet& set = m_state.lanes(strip.plan);
+    const Lane& lane = set.lanes[strip.lane];
+    const QRect area = plot();
+    const double ratio = painter.device()->devicePixelRatioF();
+    const bool state = lane.kind == Lane::Kind::State;
+    const auto widthOf = [&](const QString& words) { return m_texts.widthOf(font(), words); };
+    QString name = labelOf(strip);
+    if (widthOf(name) > area.left() - 12) name = fontMetrics().elidedText(name, Qt::ElideMiddle, area.left() - 12);
+    m_texts.draw(painter, QRect(0, y, area.left() - 8, strip.height), Qt::AlignRight | Qt::AlignVCenter, name,
+                 state ? m_theme.text : m_theme.mutedText);
+    if (!state) return;
+    const formats::PictureText& text = pictureText();
+    for (const DrawnPiece& drawn : wide) {
+        const RowPiece& piece = drawn.piece;
+        const bool gap = isGap(piece.look);
+        QString words;
+        if (gap)
+            words = toQString(formats::fill(text.waits[static_cast<std::size_t>(piece.cause)],
+                                            set.timeline->strings[piece.causeUnit]));
+        else if (piece.span != timeline::kNoIndex)
+            words = toQString(set.timeline->strings[set.timeline->spans.unit[piece.span]]);
+        const QRect rect(static_cast<int>(drawn.rect.left() / ratio), y, static_cast<int>(drawn.rect.width() / ratio),
+                         strip.height);
+        const auto fits = [&] { return widthOf(words) + 8 <= rect.width(); };
+        if (gap && !fits()) words = toQString(text.waits.back());
+        if (words.isEmpty() || !fits()) continue;
+        if (!gap) {
+            m_texts.draw(painter, rect, Qt::AlignCenter, words, m_theme.of(piece.look).text);
+            continue;
+        }
+        // Words on a pattern need a plain ground.
+        const int width = widthOf(words) + 6;
+        const QRect ground(rect.center().x() - width / 2, rect.bottom() - fontMetrics().height(), width,
+                           fontMetrics().height());
+        painter.fillRect(ground, m_theme.of(piece.look).colour);
+        m_texts.draw(painter, ground, Qt::AlignCenter, words, m_theme.text);
+    }
+    m_texts.draw(painter, QRect(area.right() + 6, y, viewport()->width() - area.right() - 8, strip.height),
+                 Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("%1 %").arg(std::lround(100 * lane.work)),
+                 m_theme.text);
+}
+
 void TimelineView::renderBase() {
     const double ratio = devicePixelRatioF();
     const QSize size = viewport()->size();
@@ -174,7 +195,6 @@ void TimelineView::renderBase() {
                        static_cast<int>(std::ceil(size.height() * ratio)));
     if (m_base.size() != pixels) m_base = QImage(pixels, QImage::Format_RGB32);
     m_base.setDevicePixelRatio(ratio);
-    m_base.fill(m_theme.canvas);
     QPainter painter(&m_base);
     painter.setRenderHint(QPainter::Antialiasing);
     paintBase(painter, m_base, verticalScrollBar()->value(), size.height());
@@ -196,7 +216,7 @@ QImage TimelineView::wholePicture() {
     return image;
 }
 
-void TimelineView::paintAxis(QPainter& painter) const {
+void TimelineView::paintAxis(QPainter& painter) {
     const QRect area = plot();
     const int top = viewport()->height() - axisHeight();
     painter.fillRect(0, top, viewport()->width(), axisHeight(), m_theme.canvas);
@@ -209,7 +229,8 @@ void TimelineView::paintAxis(QPainter& painter) const {
         painter.drawLine(QPointF(x, top), QPointF(x, top + 4));
         const QString words =
             std::abs(t) < tick / 2 ? QStringLiteral("0") : toQString(cli::durationText(std::llround(t)));
-        painter.drawText(QRectF(x - 60, top + 5, 120, axisHeight() - 5), Qt::AlignHCenter | Qt::AlignTop, words);
+        m_texts.draw(painter, QRect(static_cast<int>(std::lround(x)) - 60, top + 5, 120, axisHeight() - 5),
+                     Qt::AlignHCenter | Qt::AlignTop, words, m_theme.axis);
     }
 }
 

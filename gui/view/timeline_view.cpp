@@ -2,6 +2,7 @@
 
 #include <QHelpEvent>
 #include <QKeyEvent>
+#include <QPaintEvent>
 #include <QPainter>
 #include <QScrollBar>
 #include <QToolTip>
@@ -22,6 +23,7 @@ namespace {
 
 // Keys by their place, so that they work while Hangul is typed (evdev codes plus 8).
 enum PhysicalKey : quint32 { KeyW = 25, KeyA = 38, KeyS = 39, KeyD = 40 };
+constexpr std::size_t kMostAiry = 40;  // lanes; more stand closer, so that sixty-four of them fit a screen
 constexpr double kZoomStep = 1.25, kPanStep = 0.1;
 
 bool isKey(const QKeyEvent& event, PhysicalKey place, Qt::Key letter) {
@@ -48,7 +50,7 @@ TimelineView::TimelineView(PageState& state, QWidget* parent)
         layOut();
         forget();
     });
-    connect(&state, &PageState::cursorChanged, viewport(), qOverload<>(&QWidget::update));
+    connect(&state, &PageState::cursorChanged, this, &TimelineView::moveLines);
     connect(&state, &PageState::rangeChanged, viewport(), qOverload<>(&QWidget::update));
     connect(&state, &PageState::selectionChanged, this, [this] {
         if (const auto piece = m_state.selection()) ensureVisible(*piece);
@@ -66,12 +68,29 @@ void TimelineView::forget() {
     viewport()->update();
 }
 
+/// Draws anew only where the cursor and the play head were and are.
+void TimelineView::moveLines() {
+    const auto update = [&](double time) {
+        const double x = std::clamp(xOf(time), -10.0, viewport()->width() + 10.0);
+        viewport()->update(static_cast<int>(x) - 2, 0, 5, viewport()->height());
+    };
+    if (m_shownCursor) update(*m_shownCursor);
+    if (m_state.cursor()) update(*m_state.cursor());
+    if (m_shownPlayHead != m_state.playHead()) {
+        update(m_shownPlayHead);
+        update(m_state.playHead());
+    }
+    m_shownCursor = m_state.cursor();
+    m_shownPlayHead = m_state.playHead();
+}
+
 void TimelineView::measureLabels() {
     m_labels = fontMetrics().horizontalAdvance(QStringLiteral("0000.0 GiB "));
     m_percent = fontMetrics().horizontalAdvance(QStringLiteral("100 %")) + 16;
     for (const ShownRow& row : m_state.rows())
-        m_labels = std::max(m_labels, fontMetrics().horizontalAdvance(
-                                          labelOf({Strip::Kind::Lane, row.plan, row.lane, 0, 0, row.rank, row.ranks})));
+        m_labels = std::max(
+            m_labels,
+            m_texts.widthOf(font(), labelOf({Strip::Kind::Lane, row.plan, row.lane, 0, 0, row.rank, row.ranks})));
 }
 
 int TimelineView::axisHeight() const {
@@ -87,6 +106,7 @@ QRect TimelineView::plot() const {
 void TimelineView::layOut() {
     m_strips.clear();
     const int line = fontMetrics().height();
+    const bool dense = m_state.rows().size() > kMostAiry;
     int top = 4;
     auto row = m_state.rows().begin();
     for (std::size_t p = 0; p < m_state.plans().size(); ++p) {
@@ -95,8 +115,8 @@ void TimelineView::layOut() {
         top += 2 * line + 10;
         for (; row != m_state.rows().end() && row->plan == p; ++row) {
             const bool state = set.lanes[row->lane].kind == Lane::Kind::State;
-            top += state ? line / 2 : 1;
-            const int height = state ? line + 8 : line;
+            top += state && !dense ? line / 2 : 1;
+            const int height = dense ? line - 1 : state ? line + 8 : line;
             m_strips.push_back({Strip::Kind::Lane, p, row->lane, top, height, row->rank, row->ranks});
             top += height;
         }
@@ -230,10 +250,14 @@ void TimelineView::ensureVisible(const PieceId& id) {
     if (rect->bottom() > plot().height()) bar->setValue(bar->value() + rect->bottom() - plot().height() + 8);
 }
 
-void TimelineView::paintEvent(QPaintEvent*) {
+void TimelineView::paintEvent(QPaintEvent* event) {
     if (!m_baseValid) renderBase();
     QPainter painter(viewport());
-    painter.drawImage(0, 0, m_base);
+    const double ratio = m_base.devicePixelRatio();
+    for (const QRect& part : event->region()) {
+        const QRectF source(part.x() * ratio, part.y() * ratio, part.width() * ratio, part.height() * ratio);
+        painter.drawImage(QRectF(part), m_base, source);
+    }
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setFont(font());
     if (m_state.answer()) {
@@ -254,6 +278,7 @@ void TimelineView::scrollContentsBy(int, int) {
 void TimelineView::changeEvent(QEvent* event) {
     if (event->type() == QEvent::FontChange || event->type() == QEvent::LanguageChange) {
         setAccessibleName(tr("Timeline"));
+        m_texts.forget();
         measureLabels();
         layOut();
         forget();

@@ -11,6 +11,7 @@
 #include "gui/lane/raster.h"
 #include "gui/theme/theme.h"
 #include "gui/view/page_state.h"
+#include "gui/view/text_cache.h"
 
 namespace shardscope::gui {
 
@@ -60,11 +61,14 @@ protected:
 private:
     void layOut();
     void forget();
+    void moveLines();
     void renderBase();
     void paintBase(QPainter& painter, QImage& image, int offset, int height);
     void paintHeader(QPainter& painter, const Strip& strip, int y) const;
     void paintMemoryWords(QPainter& painter, const Strip& strip, int y) const;
-    void paintAxis(QPainter& painter) const;
+    [[nodiscard]] std::vector<QRgb> backgroundRow(const QImage& image) const;
+    void paintLaneWords(QPainter& painter, const Strip& strip, int y, const std::vector<DrawnPiece>& wide);
+    void paintAxis(QPainter& painter);
     void paintOverlay(QPainter& painter) const;
     void paintLinks(QPainter& painter) const;
     [[nodiscard]] TimeRange planRange(std::size_t plan) const;
@@ -85,6 +89,9 @@ private:
     int m_labels = 0;   ///< width of the widest label; shaping words is dear
     QImage m_base;
     bool m_baseValid = false;
+    TextCache m_texts;
+    std::optional<double> m_shownCursor;  ///< where the cursor and the play head were drawn last
+    double m_shownPlayHead = 0;
     enum class Drag : std::uint8_t { None, Pan, Range } m_drag = Drag::None;
     QPoint m_dragFrom;
     double m_rangeFrom = 0;

@@ -4,6 +4,6 @@ namespace shardscope::gui {
 
 /// `shardscope-gui --bench-timeline`: frames of a 1920 x 1080 timeline with 64 lanes and 0.1, 1 and 10 million spans,
 /// from the whole step to single spans, labels, selection and patterns included; prints a table. Returns the exit code.
-int benchTimeline();
+bool benchTimeline();
 
 }  // namespace shardscope::gui
