@@ -179,7 +179,7 @@ std::string writeScenario(const Scenario& scenario) {
     std::string out, section;
     for (const Key& key : scenarioKeys()) {
         const Document value = valueOf(scenario, key);
-        if (value == valueOf(defaults, key)) continue;
+        if (value == valueOf(defaults, key) && !scenario.given(key.path)) continue;
         if (key.section() != section) {
             section = key.section();
             out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", section);

@@ -96,7 +96,8 @@ struct Scenario {
 [[nodiscard]] Result<void> applyOverride(Scenario& scenario, const std::string& assignment,
                                          const std::string& option = "--set");
 
-/// TOML text with every value that differs from its default; parseScenario reads it back equal.
+/// TOML text with every value that was given or differs from its default; parseScenario reads it back equal, with the
+/// same keys given (some count by that alone).
 [[nodiscard]] std::string writeScenario(const Scenario& scenario);
 
 }  // namespace shardscope::core

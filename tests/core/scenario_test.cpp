@@ -182,6 +182,18 @@ TEST(Scenario, WritesWhatItReadsBackEqual) {
     EXPECT_EQ(*once, *twice) << writeScenario(*once);
 }
 
+TEST(Scenario, WritesWhatWasGivenThoughItIsTheDefault) {
+    auto scenario = parse("[training]\nlocal_batch_size = 1\n[parallelism]\nfsdp_keep_last_unit = false\n");
+    ASSERT_TRUE(scenario);
+    ASSERT_TRUE(applyOverride(*scenario, "training.seq_len=0"));
+    const std::string text = writeScenario(*scenario);
+    EXPECT_EQ(text, "[training]\nlocal_batch_size = 1\nseq_len = 0\n\n[parallelism]\nfsdp_keep_last_unit = false\n");
+    const auto again = parse(text);
+    ASSERT_TRUE(again);
+    for (const Key& key : scenarioKeys()) EXPECT_EQ(again->given(key.path), scenario->given(key.path)) << key.path;
+    EXPECT_EQ(writeScenario(*again), text);
+}
+
 TEST(ScenarioKeys, AreDistinctAndDescribed) {
     std::set<std::string_view> seen;
     for (const Key& key : scenarioKeys()) {

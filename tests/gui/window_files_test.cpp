@@ -217,12 +217,16 @@ TEST(Copy, TheScenarioReadsBackEqual) {
     OpenWindow window;
     window.openLecture();
     window.await([&] { window.knobs().setKey(QStringLiteral("model.layers"), QStringLiteral("8")); });
+    // Its default, but chosen: torchtitan's rule for the last unit would come in where it is left out.
+    window.await(
+        [&] { window.knobs().setKey(QStringLiteral("parallelism.fsdp_keep_last_unit"), QStringLiteral("false")); });
     window.actions().find(QStringLiteral("copyScenario"))->trigger();
     const auto document = core::parseToml(QApplication::clipboard()->text().toStdString(), "clipboard");
     ASSERT_TRUE(document.has_value());
     const auto scenario = core::parseScenario(*document, "clipboard");
     ASSERT_TRUE(scenario.has_value()) << core::describe(scenario.error());
     EXPECT_EQ(*scenario, window.shownScenario());
+    EXPECT_TRUE(scenario->given("parallelism.fsdp_keep_last_unit"));
 }
 
 TEST(Copy, PyTorchCallsAreThose) {
