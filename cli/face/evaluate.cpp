@@ -55,9 +55,10 @@ TransferCounts countTransfers(const Timeline& t, const timeline::RankRow& rank,
 }
 
 /// Memory of every class in host order and in device time, its counters into the timeline.
-std::vector<MemoryVerdict> memoryOf(const core::StepGraph& graph, const core::Model& model,
-                                    const core::Cluster& cluster, const sim::StepResult& result, Timeline& timeline,
-                                    bool deviceTime) {
+Result<std::vector<MemoryVerdict>> memoryOf(const core::StepGraph& graph, const core::Model& model,
+                                            const core::Cluster& cluster, const sim::StepResult& result,
+                                            Timeline& timeline, const EvaluateOptions& options) {
+    const bool deviceTime = options.timelineMemory;
     const std::vector<sim::DeviceReserve> reserves = sim::deviceReserves(graph, cluster);
     std::vector<MemoryVerdict> all;
     std::vector<std::int64_t> start, end;
@@ -66,6 +67,7 @@ std::vector<MemoryVerdict> memoryOf(const core::StepGraph& graph, const core::Mo
         end.assign(graph.ops.size(), 0);
     }
     for (std::size_t row = 0; row < result.ranks.size(); ++row) {
+        SHARDSCOPE_TRY(options.work.goOn());
         const sim::RankInstants& rank = result.ranks[row];
         MemoryVerdict verdict;
         verdict.step = sim::hostOrderMemory(graph, model, rank.rankClass);
@@ -92,30 +94,36 @@ Result<PlanReport> evaluateCase(const core::Resolved& resolved, const core::Case
     report.model = std::move(model);
     report.setup.plan = withLayerTimes(one.plan, *report.model, resolved.cluster, options.knobs);
 
-    auto built = core::buildStepGraph(*report.model, report.setup.plan);
+    SHARDSCOPE_TRY(options.work.enter(core::WorkStage::Graph, report.name));
+    auto built = core::buildStepGraph(*report.model, report.setup.plan, options.work);
     if (!built) {
         core::Error error = std::move(built).error();
-        if (error.where.empty()) error.where = "strategy " + report.name;
+        if (error.where.empty() && error.code != core::ErrorCode::Cancelled) error.where = "strategy " + report.name;
         return tl::unexpected(std::move(error));
     }
     const auto graph = std::make_shared<const core::StepGraph>(std::move(*built));
     report.graph = graph;
+    SHARDSCOPE_TRY(options.work.enter(core::WorkStage::Simulating, report.name));
     const sim::Prices prices = sim::priceGraph(*graph, *report.model, resolved.cluster, options.knobs);
     SHARDSCOPE_ASSIGN(const sim::StepResult result, sim::simulate(*graph, prices));
+    SHARDSCOPE_TRY(options.work.goOn());
     report.timeline = sim::toTimeline(*graph, *report.model, prices, result);
     report.timeline.title = report.name;
     report.stepNs = result.step;
     report.ranks = 0;
     for (const core::RankClass& rankClass : graph->classes) report.ranks += rankClass.multiplicity;
 
-    std::vector<MemoryVerdict> memory =
-        memoryOf(*graph, *report.model, resolved.cluster, result, report.timeline, options.timelineMemory);
+    SHARDSCOPE_TRY(options.work.enter(core::WorkStage::Memory, report.name));
+    SHARDSCOPE_ASSIGN(std::vector<MemoryVerdict> memory,
+                      memoryOf(*graph, *report.model, resolved.cluster, result, report.timeline, options));
+    SHARDSCOPE_TRY(options.work.enter(core::WorkStage::Causes, report.name));
     const std::vector<timeline::Breakdown> times = timeline::breakdownOf(report.timeline);
     const std::vector<timeline::ComputeWork> work = timeline::computeWorkOf(report.timeline);
     const std::vector<timeline::SpanRange> lanes = timeline::spansOfLanes(report.timeline);
     const timeline::CauseFinder finder(report.timeline);
     std::vector<std::vector<timeline::CauseTotal>> causes;
     for (std::uint32_t row = 0; row < report.timeline.ranks.size(); ++row) {
+        SHARDSCOPE_TRY(options.work.goOn());
         const timeline::RankRow& rank = report.timeline.ranks[row];
         causes.push_back(finder.totalsOf(row));
         report.classes.push_back({report.timeline.strings[rank.name], rank.rank, rank.multiplicity, times[row],
@@ -176,6 +184,7 @@ Result<Report> evaluate(const core::Resolved& resolved, const std::string& sourc
     for (const core::Case& one : resolved.cases) {
         auto known = std::find_if(models.begin(), models.end(), [&](const auto& m) { return m.first == one.workload; });
         if (known == models.end()) {
+            SHARDSCOPE_TRY(options.work.enter(core::WorkStage::Model, one.plan.name));
             SHARDSCOPE_ASSIGN(core::Model built, core::buildModel(resolved.model, one.workload));
             models.emplace_back(one.workload, std::make_shared<const core::Model>(std::move(built)));
             known = models.end() - 1;

@@ -41,12 +41,13 @@ Result<core::SafetensorsHeader> readHeader(const fs::path& path) {
 }
 
 Result<core::ModelSpec> fromShards(const std::string& name, const std::vector<fs::path>& files,
-                                   const core::SafetensorsIndex* index) {
+                                   const core::SafetensorsIndex* index, const core::Work& work) {
     if (files.size() > kMostShards)
         return fail(ErrorCode::Input, fmt::format("{} shards; at most {} are read", files.size(), kMostShards), name,
                     "name the config.json instead");
     std::vector<core::SafetensorsHeader> headers;
     for (const fs::path& file : files) {
+        SHARDSCOPE_TRY(work.goOn());
         SHARDSCOPE_ASSIGN(core::SafetensorsHeader header, readHeader(file));
         headers.push_back(std::move(header));
     }
@@ -54,7 +55,7 @@ Result<core::ModelSpec> fromShards(const std::string& name, const std::vector<fs
     return core::ModelSpec(std::move(shapes));
 }
 
-Result<core::ModelSpec> fromIndex(const fs::path& path) {
+Result<core::ModelSpec> fromIndex(const fs::path& path, const core::Work& work) {
     SHARDSCOPE_ASSIGN(const std::string bytes, readFile(path));
     SHARDSCOPE_ASSIGN(const core::SafetensorsIndex index, core::parseSafetensorsIndex(bytes, path.string()));
     std::vector<fs::path> files;
@@ -65,10 +66,10 @@ Result<core::ModelSpec> fromIndex(const fs::path& path) {
         if (!fs::exists(files.back(), ignored)) missing.push_back(shard);
     }
     if (!missing.empty()) return tl::unexpected(core::missingShards(index, missing));
-    return fromShards(nameFor(path), files, &index);
+    return fromShards(nameFor(path), files, &index, work);
 }
 
-Result<core::ModelSpec> fromFolder(const fs::path& path) {
+Result<core::ModelSpec> fromFolder(const fs::path& path, const core::Work& work) {
     std::error_code error;
     const fs::path config = path / "config.json", index = path / "model.safetensors.index.json";
     std::optional<core::Error> configError;
@@ -89,7 +90,7 @@ Result<core::ModelSpec> fromFolder(const fs::path& path) {
         if (both.hint.empty()) both.hint = configError->hint;
         return tl::unexpected(std::move(both));
     };
-    if (fs::exists(index, error)) return insteadOfConfig(fromIndex(index));
+    if (fs::exists(index, error)) return insteadOfConfig(fromIndex(index, work));
     std::vector<fs::path> files;
     for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
         if (hasEnding(it->path().string(), ".safetensors")) files.push_back(it->path());
@@ -98,16 +99,16 @@ Result<core::ModelSpec> fromFolder(const fs::path& path) {
                     "see that you may read it, or name a file in it");
     if (!files.empty()) {
         std::sort(files.begin(), files.end());
-        return insteadOfConfig(fromShards(nameFor(path), files, nullptr));
+        return insteadOfConfig(fromShards(nameFor(path), files, nullptr, work));
     }
     if (configError) return tl::unexpected(*configError);
     return fail(ErrorCode::Input, "no config.json, no model.safetensors.index.json and no .safetensors file here",
                 path.string(), "name a Hugging Face folder, one of these files, or a built-in model");
 }
 
-Result<core::ModelSpec> fromDocument(const Document& document, const fs::path& path) {
+Result<core::ModelSpec> fromDocument(const Document& document, const fs::path& path, const core::Work& work) {
     const std::string name = path.string();
-    if (document.find("weight_map") != nullptr) return fromIndex(path);
+    if (document.find("weight_map") != nullptr) return fromIndex(path, work);
     if (document.find("model_type") != nullptr || document.find("architectures") != nullptr ||
         path.filename() == "config.json") {
         SHARDSCOPE_ASSIGN(core::DecoderSpec spec, core::readHfConfig(document, name, nameFor(path)));
@@ -147,22 +148,25 @@ fs::path inFolder(const fs::path& folder, const std::string& path) {
 
 }  // namespace
 
-Result<core::ModelSpec> loadModel(const fs::path& path) {
+Result<core::ModelSpec> loadModel(const fs::path& path, const core::Work& work) {
     std::error_code error;
-    if (fs::is_directory(path, error)) return fromFolder(path);
-    if (hasEnding(path.string(), ".safetensors")) return fromShards(nameFor(path), {path}, nullptr);
+    if (fs::is_directory(path, error)) return fromFolder(path, work);
+    if (hasEnding(path.string(), ".safetensors")) return fromShards(nameFor(path), {path}, nullptr, work);
     SHARDSCOPE_ASSIGN(const Document document, readDocument(path));
-    return fromDocument(document, path);
+    SHARDSCOPE_TRY(work.goOn());
+    return fromDocument(document, path, work);
 }
 
-Result<core::ScenarioInputs> loadInputs(const core::Scenario& scenario, const fs::path& folder) {
+Result<core::ScenarioInputs> loadInputs(const core::Scenario& scenario, const fs::path& folder,
+                                        const core::Work& work) {
+    SHARDSCOPE_TRY(work.goOn());
     core::ScenarioInputs inputs;
     const auto& model = scenario.model;
     if (!model.name.empty() && !model.path.empty())
         return fail(ErrorCode::Input, "both model.name and model.path are given", scenario.placeOf("model.path"),
                     "keep one of the two");
     if (!model.path.empty()) {
-        SHARDSCOPE_ASSIGN(inputs.model, loadModel(inFolder(folder, model.path)));
+        SHARDSCOPE_ASSIGN(inputs.model, loadModel(inFolder(folder, model.path), work));
     } else if (!model.name.empty()) {
         SHARDSCOPE_ASSIGN(inputs.model, core::builtinModel(model.name, scenario.placeOf("model.name")));
     } else {
@@ -177,7 +181,8 @@ Result<core::ScenarioInputs> loadInputs(const core::Scenario& scenario, const fs
     return inputs;
 }
 
-Result<Loaded> load(const std::string& what, std::span<const std::string> overrides) {
+Result<Loaded> load(const std::string& what, std::span<const std::string> overrides, const core::Work& work) {
+    SHARDSCOPE_TRY(work.enter(core::WorkStage::Reading));
     Loaded loaded;
     loaded.source = what;
     const fs::path path(what);
@@ -208,7 +213,7 @@ Result<Loaded> load(const std::string& what, std::span<const std::string> overri
         }
     }
     for (const std::string& assignment : overrides) SHARDSCOPE_TRY(core::applyOverride(loaded.scenario, assignment));
-    SHARDSCOPE_ASSIGN(loaded.inputs, loadInputs(loaded.scenario, loaded.folder));
+    SHARDSCOPE_ASSIGN(loaded.inputs, loadInputs(loaded.scenario, loaded.folder, work));
     return loaded;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/work.h"
 #include "core/scenario/resolve.h"
 #include "sim/memory/step_memory.h"
 #include "sim/price/price_graph.h"
@@ -100,9 +101,10 @@ struct Report {
 struct EvaluateOptions {
     sim::PriceKnobs knobs;
     bool timelineMemory = true;  ///< memory over device time too (its counters go into the timeline)
+    core::Work work;             ///< asked between and within the stages
 };
 
-/// Simulates every case. Errors: a model or a plan that cannot be built, with what to do.
+/// Simulates every case. Errors: a model or a plan that cannot be built, with what to do; Cancelled.
 [[nodiscard]] core::Result<Report> evaluate(const core::Resolved& resolved, const std::string& source,
                                             const EvaluateOptions& options = {});
 

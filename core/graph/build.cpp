@@ -138,7 +138,7 @@ Result<void> checkStreams(const Plan& plan, std::size_t units) {
 
 }  // namespace
 
-Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan) {
+Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan, const Work& work) {
     SHARDSCOPE_TRY(checkPlan(plan));
     SHARDSCOPE_ASSIGN(const auto stages, stagesOf(model, plan));
     SHARDSCOPE_TRY(checkModules(model, plan));
@@ -162,6 +162,7 @@ Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan) {
     const std::uint8_t compute = builder.addStream(StreamKind::Compute);
     SHARDSCOPE_ASSIGN(const StageLinks links, makeLinks(builder, model, plan, units));
     for (std::size_t s = 0; s < stages.size(); ++s) {
+        SHARDSCOPE_TRY(work.goOn());
         RankClass rankClass;
         rankClass.name = stages.size() == 1 ? "all ranks" : fmt::format("stage {}", s);
         rankClass.stage = static_cast<std::int64_t>(s);
@@ -180,6 +181,7 @@ Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan) {
         const std::unique_ptr<UnitRules> rules = rowOf(plan.policy).make(context);
         runStage(context, *rules, links);
     }
+    SHARDSCOPE_TRY(work.goOn());
     return builder.freeze();
 }
 

@@ -67,13 +67,13 @@ std::string labelOf(const Timeline& t, const timeline::RankRow& rank) {
 
 }  // namespace
 
-LaneSet lanesOf(std::shared_ptr<const Timeline> timeline) {
+LaneSet lanesOf(std::shared_ptr<const Timeline> timeline, const std::stop_token& stop) {
     LaneSet set;
     set.timeline = std::move(timeline);
     const Timeline& t = *set.timeline;
     const std::vector<timeline::SpanRange> spans = timeline::spansOfLanes(t);
     const timeline::CauseFinder causes(t);
-    for (std::uint32_t r = 0; r < t.ranks.size(); ++r) {
+    for (std::uint32_t r = 0; r < t.ranks.size() && !stop.stop_requested(); ++r) {
         Lane state;
         state.rankIndex = r;
         state.rank = labelOf(t, t.ranks[r]);
@@ -101,8 +101,8 @@ LaneSet lanesOf(std::shared_ptr<const Timeline> timeline) {
     return set;
 }
 
-LaneSet lanesOf(const cli::PlanReport& plan) {
-    LaneSet set = lanesOf(std::make_shared<const Timeline>(plan.timeline));
+LaneSet lanesOf(const cli::PlanReport& plan, const std::stop_token& stop) {
+    LaneSet set = lanesOf(std::make_shared<const Timeline>(plan.timeline), stop);
     const cli::ClassReport& tightest = plan.tightest();
     set.memoryRank = static_cast<std::uint32_t>(&tightest - plan.classes.data());
     set.memory = curveOf(*set.timeline, set.memoryRank);

@@ -333,6 +333,34 @@
         <source>the other %1</source>
         <translation>나머지 %1개</translation>
     </message>
+    <message>
+        <source>Reading files</source>
+        <translation>파일 읽는 중</translation>
+    </message>
+    <message>
+        <source>Laying out the model for %1</source>
+        <translation>%1에 쓸 모델을 짜는 중</translation>
+    </message>
+    <message>
+        <source>Building the graph of %1</source>
+        <translation>%1의 그래프를 만드는 중</translation>
+    </message>
+    <message>
+        <source>Simulating %1</source>
+        <translation>%1 시뮬레이션 중</translation>
+    </message>
+    <message>
+        <source>Following the memory of %1</source>
+        <translation>%1의 메모리를 따라가는 중</translation>
+    </message>
+    <message>
+        <source>Finding out why GPUs wait under %1</source>
+        <translation>%1에서 GPU가 왜 기다리는지 찾는 중</translation>
+    </message>
+    <message>
+        <source>Preparing the lanes of %1</source>
+        <translation>%1의 레인을 준비하는 중</translation>
+    </message>
 </context>
 <context>
     <name>shardscope::gui::DetailsPanel</name>
@@ -508,10 +536,6 @@
         <translation>취소</translation>
     </message>
     <message>
-        <source>Simulating</source>
-        <translation>시뮬레이션 중</translation>
-    </message>
-    <message>
         <source>Close this message</source>
         <translation>이 메시지 닫기</translation>
     </message>
@@ -566,6 +590,10 @@
     <message>
         <source>%1: which rank, from %2 to %3?</source>
         <translation>%1: %2부터 %3까지 중 어느 랭크를 볼까요?</translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation>진행</translation>
     </message>
 </context>
 <context>

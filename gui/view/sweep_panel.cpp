@@ -113,11 +113,12 @@ void SweepPanel::start(const QString& path, const QString& values) {
                     Point{i, all[i], answer->loaded.scenario, core::fail(core::ErrorCode::Cancelled, "")});
                 if (const auto set = core::applyOverride(point->scenario, key + "=" + all[i]); !set) {
                     point->report = tl::unexpected(set.error());
-                } else if (auto made = answerTo(answer->loaded, point->scenario, answer->strategies)) {
+                } else if (auto made = answerTo(answer->loaded, point->scenario, answer->strategies, {stop, {}})) {
                     point->report = std::move(made->report);
                 } else {
                     point->report = tl::unexpected(made.error());
                 }
+                if (stop.stop_requested()) return;  // freed here, not by the window's thread
                 QMetaObject::invokeMethod(
                     this,
                     [this, number, point, count = all.size()] {

@@ -81,6 +81,20 @@ QString differenceText(const DifferenceRow& row, std::size_t plan) {
     return Words::tr("%1, %2").arg(sign, words);
 }
 
+QString stageText(core::WorkStage stage, const QString& plan) {
+    using core::WorkStage;
+    switch (stage) {
+        case WorkStage::Reading: return Words::tr("Reading files");
+        case WorkStage::Model: return Words::tr("Laying out the model for %1").arg(plan);
+        case WorkStage::Graph: return Words::tr("Building the graph of %1").arg(plan);
+        case WorkStage::Simulating: return Words::tr("Simulating %1").arg(plan);
+        case WorkStage::Memory: return Words::tr("Following the memory of %1").arg(plan);
+        case WorkStage::Causes: return Words::tr("Finding out why GPUs wait under %1").arg(plan);
+        case WorkStage::Lanes: return Words::tr("Preparing the lanes of %1").arg(plan);
+    }
+    return {};
+}
+
 QString reasonName(timeline::FlowReason reason) {
     using timeline::FlowReason;
     switch (reason) {

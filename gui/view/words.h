@@ -4,6 +4,7 @@
 
 #include <QString>
 
+#include "core/base/work.h"
 #include "gui/lane/lane_set.h"
 #include "gui/view/difference.h"
 #include "traces/formats/picture_text.h"
@@ -21,6 +22,9 @@ void setPictureLanguage(const QString& language);
 [[nodiscard]] QString valueText(Unit unit, double value);
 /// "-80.6 ms, 0.27 x: 3.66 times faster"
 [[nodiscard]] QString differenceText(const DifferenceRow& row, std::size_t plan);
+
+/// What long work is about: "naive: building the graph".
+[[nodiscard]] QString stageText(core::WorkStage stage, const QString& plan);
 
 /// Why one op follows another.
 [[nodiscard]] QString reasonName(timeline::FlowReason reason);

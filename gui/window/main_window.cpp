@@ -92,15 +92,30 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_desktop(QApplic
         if (next >= m_state.view().end()) m_play->stop();
     });
 
+    m_slow = new QTimer(this);
+    m_slow->setSingleShot(true);
+    m_slow->setInterval(150);
+    connect(m_slow, &QTimer::timeout, this, [this] {
+        m_stage->show();
+        m_progress->show();
+    });
+
     connect(m_start, &StartPage::sampleChosen, this, &MainWindow::openSample);
     connect(m_start, &StartPage::fileChosen, this, &MainWindow::openPath);
     connect(m_start, &StartPage::openWanted, this, [this] { m_actions.find(QStringLiteral("open"))->trigger(); });
     connect(&m_evaluator, &Evaluator::answered, this, &MainWindow::showAnswer);
     connect(&m_evaluator, &Evaluator::failed, this, &MainWindow::showError);
     connect(&m_evaluator, &Evaluator::busyChanged, this, [this](bool busy) {
-        m_progress->setVisible(busy);
         m_cancel->setVisible(busy);
+        if (busy) {
+            showProgress(core::WorkStage::Reading, {}, 0);
+            m_slow->start();
+        } else {
+            m_slow->stop();
+            for (QWidget* widget : {static_cast<QWidget*>(m_stage), static_cast<QWidget*>(m_progress)}) widget->hide();
+        }
     });
+    connect(&m_evaluator, &Evaluator::progressed, this, &MainWindow::showProgress);
     connect(m_knobs, &KnobPanel::edited, this, &MainWindow::change);
     connect(m_sweep, &SweepPanel::chosen, this, &MainWindow::change);
     connect(&m_state, &PageState::cursorChanged, this, [this] {
@@ -151,13 +166,17 @@ void MainWindow::makePanels() {
 
     m_status = new QLabel;
     m_progress = new QProgressBar;
-    m_progress->setRange(0, 0);
-    m_progress->setMaximumWidth(120);
+    m_progress->setRange(0, 100);
+    m_progress->setMaximumWidth(fontMetrics().averageCharWidth() * 20);
     m_progress->hide();
+    m_stage = new QLabel;
+    m_stage->setObjectName(QStringLiteral("stage"));
+    m_stage->hide();
     m_cancel = new QPushButton;
     m_cancel->hide();
     connect(m_cancel, &QPushButton::clicked, this, &MainWindow::cancel);
     statusBar()->addWidget(m_status, 1);
+    statusBar()->addPermanentWidget(m_stage);
     statusBar()->addPermanentWidget(m_progress);
     statusBar()->addPermanentWidget(m_cancel);
 }
@@ -197,6 +216,11 @@ void MainWindow::showAnswer(std::shared_ptr<const Answer> answer) {
     setWindowTitle(toQString(answer->report.title.empty() ? answer->report.modelName : answer->report.title) +
                    QStringLiteral(" \u2013 Shardscope"));
     emit shown();
+}
+
+void MainWindow::showProgress(core::WorkStage stage, const QString& plan, double share) {
+    m_stage->setText(stageText(stage, plan));
+    m_progress->setValue(static_cast<int>(std::lround(100 * share)));
 }
 
 void MainWindow::showPanels() {

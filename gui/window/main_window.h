@@ -83,6 +83,7 @@ private:
     void retranslate();
     void showAnswer(std::shared_ptr<const Answer> answer);
     void showError(const core::Error& error);
+    void showProgress(core::WorkStage stage, const QString& plan, double share);
     void showPanels();
     void cancel();
     void showProblem(const QString& text);
@@ -130,8 +131,8 @@ private:
     QLineEdit* m_search = nullptr;
     QProgressBar* m_progress = nullptr;
     QPushButton* m_cancel = nullptr;
-    QLabel* m_status = nullptr;
-    QTimer* m_play = nullptr;
+    QLabel *m_status = nullptr, *m_stage = nullptr;
+    QTimer *m_play = nullptr, *m_slow = nullptr;  ///< m_slow: work that takes long enough to be told of
     std::vector<QMenu*> m_menus;
     QString m_editedPath;
     Study m_study;  ///< what the next change is counted from

@@ -165,7 +165,7 @@ void MainWindow::retranslate() {
     m_search->setPlaceholderText(tr("Search an op  ( / )"));
     m_search->setAccessibleName(tr("Search an op"));
     m_cancel->setText(tr("Cancel"));
-    m_progress->setAccessibleName(tr("Simulating"));
+    m_progress->setAccessibleName(tr("Progress"));
     if (auto* close = findChild<QPushButton*>(QStringLiteral("closeBanner")))
         close->setAccessibleName(tr("Close this message"));
     if (!m_state.answer()) setWindowTitle(QStringLiteral("Shardscope"));

@@ -5,41 +5,47 @@
 namespace shardscope::gui {
 
 using core::Result;
+using core::WorkStage;
 
 namespace {
 
-Result<Answer> simulated(cli::Loaded loaded, const std::vector<std::string>& strategies) {
-    SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(loaded.scenario, loaded.inputs, strategies));
+Result<Answer> simulated(cli::Loaded loaded, const std::vector<std::string>& strategies, const core::Work& work) {
+    const auto located = [&](core::Error error) { return loaded.scenario.located(std::move(error)); };
+    SHARDSCOPE_ASSIGN(const core::Resolved resolved,
+                      core::resolve(loaded.scenario, loaded.inputs, strategies).map_error(located));
     Answer answer;
-    SHARDSCOPE_ASSIGN(answer.report, cli::evaluate(resolved, loaded.source));
-    answer.loaded = std::move(loaded);
-    answer.strategies = strategies;
+    SHARDSCOPE_ASSIGN(answer.report, cli::evaluate(resolved, loaded.source, {.work = work}).map_error(located));
     for (const cli::PlanReport& plan : answer.report.plans) {
-        answer.lanes.push_back(lanesOf(plan));
+        SHARDSCOPE_TRY(work.enter(WorkStage::Lanes, plan.name));
+        answer.lanes.push_back(lanesOf(plan, work.stop));
         answer.end = std::max(answer.end, plan.stepNs);
     }
+    answer.loaded = std::move(loaded);
+    answer.strategies = strategies;
+    SHARDSCOPE_TRY(work.goOn());
     return answer;
 }
 
 }  // namespace
 
 Result<Answer> answerTo(const std::string& what, const std::vector<std::string>& overrides,
-                        const std::vector<std::string>& strategies) {
-    SHARDSCOPE_ASSIGN(cli::Loaded loaded, cli::load(what, overrides));
-    return simulated(std::move(loaded), strategies);
+                        const std::vector<std::string>& strategies, const core::Work& work) {
+    SHARDSCOPE_ASSIGN(cli::Loaded loaded, cli::load(what, overrides, work));
+    return simulated(std::move(loaded), strategies, work);
 }
 
 Result<Answer> answerTo(const cli::Loaded& before, const core::Scenario& scenario,
-                        const std::vector<std::string>& strategies) {
+                        const std::vector<std::string>& strategies, const core::Work& work) {
+    SHARDSCOPE_TRY(work.enter(WorkStage::Reading));
     cli::Loaded loaded = before;
     loaded.scenario = scenario;
     const bool sameFiles = scenario.model.name == before.scenario.model.name &&
                            scenario.model.path == before.scenario.model.path &&
                            scenario.cluster.path == before.scenario.cluster.path;
     if (!sameFiles) {
-        SHARDSCOPE_ASSIGN(loaded.inputs, cli::loadInputs(scenario, before.folder));
+        SHARDSCOPE_ASSIGN(loaded.inputs, cli::loadInputs(scenario, before.folder, work));
     }
-    return simulated(std::move(loaded), strategies);
+    return simulated(std::move(loaded), strategies, work);
 }
 
 }  // namespace shardscope::gui

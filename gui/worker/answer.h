@@ -9,6 +9,7 @@
 
 #include "cli/face/load.h"
 #include "cli/face/report.h"
+#include "core/base/work.h"
 #include "gui/lane/lane_set.h"
 
 namespace shardscope::gui {
@@ -23,11 +24,17 @@ struct Answer {
     [[nodiscard]] std::size_t plans() const { return report.plans.size(); }
 };
 
-/// Loads what a user names (cli::load) and simulates it under `strategies`.
+/// Stages that `work` is told of on the way to an answer under `plans` strategies; fewer where plans share a model.
+[[nodiscard]] constexpr std::size_t stagesOfAnswer(std::size_t plans) {
+    return 1 + 6 * plans;
+}
+
+/// Loads what a user names (cli::load) and simulates it under `strategies`. Errors: those of both, with the place of
+/// the key that they name; Cancelled.
 [[nodiscard]] core::Result<Answer> answerTo(const std::string& what, const std::vector<std::string>& overrides,
-                                            const std::vector<std::string>& strategies);
+                                            const std::vector<std::string>& strategies, const core::Work& work = {});
 /// The same again with another scenario; files are read anew only where the scenario names others than `before`.
 [[nodiscard]] core::Result<Answer> answerTo(const cli::Loaded& before, const core::Scenario& scenario,
-                                            const std::vector<std::string>& strategies);
+                                            const std::vector<std::string>& strategies, const core::Work& work = {});
 
 }  // namespace shardscope::gui

@@ -1,5 +1,6 @@
 #include "gui/worker/evaluator.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace shardscope::gui {
@@ -8,22 +9,28 @@ Evaluator::Evaluator(QObject* parent)
     : QObject(parent), m_thread([this](const std::stop_token& stop) { serve(stop); }) {}
 
 Evaluator::~Evaluator() {
+    m_stop.request_stop();
     m_thread.request_stop();
     m_wake.notify_all();
 }
 
 void Evaluator::open(const std::string& what, const std::vector<std::string>& overrides,
                      const std::vector<std::string>& strategies) {
-    request([what, overrides, strategies] { return answerTo(what, overrides, strategies); });
+    request(strategies.size(), [what, overrides, strategies](const core::Work& work) {
+        return answerTo(what, overrides, strategies, work);
+    });
 }
 
 void Evaluator::change(std::shared_ptr<const Answer> shown, const core::Scenario& scenario,
                        const std::vector<std::string>& strategies) {
-    request([shown = std::move(shown), scenario, strategies] { return answerTo(shown->loaded, scenario, strategies); });
+    request(strategies.size(), [shown = std::move(shown), scenario, strategies](const core::Work& work) {
+        return answerTo(shown->loaded, scenario, strategies, work);
+    });
 }
 
 void Evaluator::cancel() {
     ++m_latest;
+    m_stop.request_stop();
     {
         const std::scoped_lock lock(m_mutex);
         m_next.reset();
@@ -31,11 +38,13 @@ void Evaluator::cancel() {
     setBusy(false);
 }
 
-void Evaluator::request(Work work) {
+void Evaluator::request(std::size_t plans, Job job) {
     ++m_latest;
+    m_stop.request_stop();
+    m_stop = std::stop_source();
     {
         const std::scoped_lock lock(m_mutex);
-        m_next.emplace(m_latest, std::move(work));
+        m_next = Request{m_latest, plans, m_stop.get_token(), std::move(job)};
     }
     m_wake.notify_one();
     setBusy(true);
@@ -43,17 +52,36 @@ void Evaluator::request(Work work) {
 
 void Evaluator::serve(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-        std::pair<std::uint64_t, Work> job;
+        Request request;
         {
             std::unique_lock lock(m_mutex);
             if (!m_wake.wait(lock, stop, [&] { return m_next.has_value(); })) return;
-            job = std::move(*m_next);
+            request = std::move(*m_next);
             m_next.reset();
         }
-        auto result = std::make_shared<core::Result<Answer>>(job.second());
+        auto result = std::make_shared<core::Result<Answer>>(request.job(workOf(request)));
+        if (request.stop.stop_requested()) continue;  // freed here: a large answer takes the window's thread too long
         QMetaObject::invokeMethod(
-            this, [this, number = job.first, result] { deliver(number, std::move(*result)); }, Qt::QueuedConnection);
+            this, [this, number = request.number, result] { deliver(number, std::move(*result)); },
+            Qt::QueuedConnection);
     }
+}
+
+core::Work Evaluator::workOf(const Request& request) {
+    const auto all = static_cast<double>(stagesOfAnswer(request.plans));
+    // Shared, because whoever works may copy what it was given.
+    const auto entered = std::make_shared<std::size_t>(0);
+    const auto tell = [this, number = request.number, all, entered](core::WorkStage stage, std::string_view plan) {
+        const double share = std::min(static_cast<double>((*entered)++) / all, 1.0);
+        const QString name = QString::fromUtf8(plan.data(), static_cast<qsizetype>(plan.size()));
+        QMetaObject::invokeMethod(
+            this,
+            [this, number, stage, name, share] {
+                if (number == m_latest && m_busy) emit progressed(stage, name, share);
+            },
+            Qt::QueuedConnection);
+    };
+    return {request.stop, tell};
 }
 
 void Evaluator::deliver(std::uint64_t number, core::Result<Answer> result) {
