@@ -8,16 +8,18 @@ namespace shardscope::gui {
 namespace {
 constexpr double kClosest = 20;  // ns
 constexpr double kMargin = 0.1;  // of everything
+constexpr double kPage = 0.75;   // of the view: pages overlap
 constexpr std::size_t kMostRemembered = 100;
 }  // namespace
 
-ViewRange::ViewRange(double end) : m_end(std::max(end, 1.0)), m_range{0, m_end} {}
+ViewRange::ViewRange(double end) : m_end(std::max(end, 1.0)), m_range{0, m_end}, m_chosen(m_range) {}
 
 void ViewRange::setEnd(double end) {
     const bool all = m_range == TimeRange{0, m_end};
     m_end = std::max(end, 1.0);
     if (all) fit();
     clamp();
+    choose();
 }
 
 void ViewRange::zoom(double factor, double at) {
@@ -27,12 +29,14 @@ void ViewRange::zoom(double factor, double at) {
     m_range.begin = at - share * length;
     m_range.end = m_range.begin + length;
     clamp();
+    choose();
 }
 
 void ViewRange::pan(double share) {
     const double by = share * m_range.length();
     m_range = {m_range.begin + by, m_range.end + by};
     clamp();
+    choose();
 }
 
 void ViewRange::show(TimeRange range) {
@@ -43,20 +47,35 @@ void ViewRange::show(TimeRange range) {
     }
     m_range = range;
     clamp();
+    choose();
 }
 
 void ViewRange::fit() {
     m_range = {0, m_end};
+    choose();
 }
 
 void ViewRange::reveal(double begin, double end) {
-    if (end - begin > m_range.length()) {
-        show({begin - 0.05 * (end - begin), end + 0.05 * (end - begin)});
-        return;
+    m_range = m_chosen;
+    if (m_kept == TimeRange{begin, end} || (begin >= m_range.begin && end <= m_range.end)) return;
+    const double page = kPage * m_range.length();
+    const double by = std::floor((begin - m_range.begin) / page) * page;
+    m_range = {m_range.begin + by, m_range.end + by};
+    if (end > m_range.end && end - begin <= m_range.length()) {
+        const double margin = (m_range.length() - (end - begin)) / 2;
+        m_range = {begin - margin, end + margin};
     }
-    const double left = std::max(0.0, m_range.begin - begin), right = std::max(0.0, end - m_range.end);
-    m_range = {m_range.begin - left + right, m_range.end - left + right};
     clamp();
+}
+
+void ViewRange::keep(double begin, double end) {
+    choose();
+    m_kept = {begin, end};
+}
+
+void ViewRange::choose() {
+    m_chosen = m_range;
+    m_kept = {-1, -1};
 }
 
 void ViewRange::remember() {
@@ -75,16 +94,19 @@ bool ViewRange::back() {
         remember();
         m_place -= 1;
         m_range = target;
+        choose();
         return true;
     }
     if (m_place == 0) return false;
     m_range = m_history[--m_place];
+    choose();
     return true;
 }
 
 bool ViewRange::forward() {
     if (m_place + 1 >= m_history.size()) return false;
     m_range = m_history[++m_place];
+    choose();
     return true;
 }
 

@@ -36,8 +36,12 @@ public:
     void pan(double share);
     void show(TimeRange range);
     void fit();
-    /// Makes `instant` visible with as little movement as possible.
+    /// Makes [begin, end) visible, or its beginning where it is longer than the view. The way there does not count:
+    /// what lies in the view that was last chosen (zoom, pan, show, fit, back, forward, keep) is shown in that one,
+    /// anything else in a page beside it.
     void reveal(double begin, double end);
+    /// Chooses the present view for [begin, end), however little of it is in sight.
+    void keep(double begin, double end);
 
     /// Remembers the present range as one to come back to.
     void remember();
@@ -46,9 +50,12 @@ public:
 
 private:
     void clamp();
+    void choose();
 
     double m_end;
     TimeRange m_range;
+    TimeRange m_chosen;        ///< where reveal starts from
+    TimeRange m_kept{-1, -1};  ///< what was chosen to be seen in it
     std::vector<TimeRange> m_history;
     std::size_t m_place = 0;  ///< in m_history
 };

@@ -200,13 +200,18 @@ void PageState::select(std::optional<PieceId> piece, bool reveal) {
     if (piece && !pieceOf(*piece)) piece.reset();
     if (piece) piece = onRow(*piece);
     m_selection = piece;
-    if (piece && reveal) {
+    if (piece) {
         const formats::RowPiece shown = *pieceOf(*piece);
-        m_view.reveal(toAxis(piece->plan, static_cast<double>(shown.begin)),
-                      toAxis(piece->plan, static_cast<double>(shown.end)));
-        emit viewChanged();
+        const double begin = toAxis(piece->plan, static_cast<double>(shown.begin));
+        const double end = toAxis(piece->plan, static_cast<double>(shown.end));
+        const TimeRange before = m_view.range();
+        if (reveal)
+            m_view.reveal(begin, end);
+        else
+            m_view.keep(begin, end);
+        if (m_view.range() != before) emit viewChanged();
+        setPlayHead(begin);
     }
-    if (piece) setPlayHead(toAxis(piece->plan, static_cast<double>(pieceOf(*piece)->begin)));
     emit selectionChanged();
 }
 

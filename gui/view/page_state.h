@@ -93,6 +93,7 @@ public:
     void setRange(std::optional<TimeRange> range);
 
     [[nodiscard]] std::optional<PieceId> selection() const { return m_selection; }
+    /// With `reveal` the view goes where the piece is, whatever was selected before (ViewRange::reveal).
     void select(std::optional<PieceId> piece, bool reveal = false);
     /// The next or previous piece of the selected lane; the first one in view where nothing is selected.
     void step(int by);

@@ -243,11 +243,25 @@ std::optional<QRect> TimelineView::rectOf(const PieceId& id) const {
 }
 
 void TimelineView::ensureVisible(const PieceId& id) {
-    const auto rect = rectOf(id);
-    if (!rect) return;
-    QScrollBar* bar = verticalScrollBar();
-    if (rect->top() < 0) bar->setValue(bar->value() + rect->top() - 8);
-    if (rect->bottom() > plot().height()) bar->setValue(bar->value() + rect->bottom() - plot().height() + 8);
+    const auto strip = std::ranges::find_if(m_strips, [&](const Strip& one) {
+        return one.kind == Strip::Kind::Lane && one.plan == id.plan && one.lane == id.lane && one.rank == id.rank;
+    });
+    if (strip == m_strips.end()) return;
+    const int height = plot().height(), bottom = strip->top + strip->height;
+    int to = m_clicked ? verticalScrollBar()->value() : m_chosenScroll;
+    if (strip->top < to || bottom > to + height) {
+        if (m_clicked) {
+            to = strip->top < to ? strip->top - 8 : bottom - height + 8;
+        } else {
+            // A page beside what was chosen, as ViewRange::reveal does: the way there does not count.
+            const int page = std::max(1, height * 3 / 4);
+            to += static_cast<int>(std::floor(static_cast<double>(strip->top - to) / page)) * page;
+            if (bottom > to + height) to = std::min(strip->top, bottom - height / 2);
+        }
+    }
+    m_revealing = !m_clicked;
+    verticalScrollBar()->setValue(to);
+    m_revealing = false;
 }
 
 void TimelineView::paintEvent(QPaintEvent* event) {
@@ -272,6 +286,7 @@ void TimelineView::resizeEvent(QResizeEvent*) {
 }
 
 void TimelineView::scrollContentsBy(int, int) {
+    if (!m_revealing) m_chosenScroll = verticalScrollBar()->value();
     forget();
 }
 
@@ -362,10 +377,14 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton || m_drag == Drag::None) return;
     m_drag = Drag::None;
     if (m_moved) return;
-    if (const Strip* fold = foldAt(event->pos()))
+    if (const Strip* fold = foldAt(event->pos())) {
         m_state.toggleFold(fold->plan, fold->lane);
-    else
-        m_state.select(pieceAt(event->pos()));
+        return;
+    }
+    m_clicked = true;
+    m_state.select(pieceAt(event->pos()));
+    m_clicked = false;
+    m_chosenScroll = verticalScrollBar()->value();
 }
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {

@@ -93,6 +93,9 @@ private:
     std::optional<double> m_shownCursor;  ///< where the cursor and the play head were drawn last
     double m_shownPlayHead = 0;
     enum class Drag : std::uint8_t { None, Pan, Range } m_drag = Drag::None;
+    int m_chosenScroll = 0;    ///< where the user scrolled to
+    bool m_revealing = false;  ///< scrolling to what is selected
+    bool m_clicked = false;    ///< selecting what is under the pointer
     QPoint m_dragFrom;
     double m_rangeFrom = 0;
     bool m_moved = false;

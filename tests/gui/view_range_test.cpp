@@ -68,18 +68,33 @@ TEST(ViewRange, AViewOfAllStaysOneWhenTheStepGetsLonger) {
     EXPECT_LE(view.range().end, 11 + 1e-9) << "what lies beyond the end is not shown";
 }
 
-TEST(ViewRange, RevealsWithAsLittleMovementAsPossible) {
+TEST(ViewRange, RevealsWhateverWasRevealedBefore) {
     ViewRange view(1000);
     view.show({200, 300});
     view.reveal(210, 250);
     EXPECT_EQ(view.range(), (TimeRange{200, 300})) << "what is in view needs no movement";
     view.reveal(290, 320);
-    EXPECT_EQ(view.range(), (TimeRange{220, 320}));
+    EXPECT_EQ(view.range(), (TimeRange{275, 375})) << "a page of three quarters further on";
     view.reveal(100, 120);
-    EXPECT_EQ(view.range(), (TimeRange{100, 200}));
+    EXPECT_EQ(view.range(), (TimeRange{50, 150}));
     view.reveal(400, 800);
-    EXPECT_LE(view.range().begin, 400);
-    EXPECT_GE(view.range().end, 800);
+    EXPECT_EQ(view.range(), (TimeRange{350, 450})) << "of what is too long, its beginning";
+    view.reveal(330, 425);
+    EXPECT_EQ(view.range(), (TimeRange{327.5, 427.5})) << "what fits into no page is in the middle";
+    view.reveal(290, 320);
+    EXPECT_EQ(view.range(), (TimeRange{275, 375})) << "the same as from elsewhere";
+    view.reveal(210, 250);
+    EXPECT_EQ(view.range(), (TimeRange{200, 300})) << "back in the view that was chosen";
+    view.reveal(0, 10);
+    EXPECT_LE(view.range().begin, 0);
+    view.reveal(990, 1000);
+    EXPECT_GE(view.range().end, 1000);
+    EXPECT_EQ(view.range().length(), 100);
+    view.keep(150, 2000);
+    const TimeRange chosen = view.range();
+    view.reveal(10, 20);
+    view.reveal(150, 2000);
+    EXPECT_EQ(view.range(), chosen) << "what was taken there is shown there";
 }
 
 TEST(ViewRange, GoesBackThroughViewsAndForwardAgain) {
