@@ -223,6 +223,34 @@
         <source>One of identical ranks…</source>
         <translation>똑같은 랭크 중 하나…</translation>
     </message>
+    <message>
+        <source>Copy the statistics as CSV</source>
+        <translation>통계를 CSV로 복사</translation>
+    </message>
+    <message>
+        <source>Copy the statistics as Markdown</source>
+        <translation>통계를 Markdown으로 복사</translation>
+    </message>
+    <message>
+        <source>To what it waited for</source>
+        <translation>기다린 것으로 이동</translation>
+    </message>
+    <message>
+        <source>To what waits for it</source>
+        <translation>이것을 기다리는 것으로 이동</translation>
+    </message>
+    <message>
+        <source>Next piece of the chosen row of statistics</source>
+        <translation>고른 통계 행의 다음 조각</translation>
+    </message>
+    <message>
+        <source>Previous piece of the chosen row of statistics</source>
+        <translation>고른 통계 행의 이전 조각</translation>
+    </message>
+    <message>
+        <source>To the statistics</source>
+        <translation>통계로</translation>
+    </message>
 </context>
 <context>
     <name>Plans</name>
@@ -418,34 +446,6 @@
         <source>Memory peak of %1: %2</source>
         <translation>%1의 메모리 최대치: %2</translation>
     </message>
-    <message>
-        <source>%1 to %2: %3</source>
-        <translation>%1부터 %2까지: %3</translation>
-    </message>
-    <message>
-        <source>what</source>
-        <translation>종류</translation>
-    </message>
-    <message>
-        <source>count</source>
-        <translation>개수</translation>
-    </message>
-    <message>
-        <source>sum</source>
-        <translation>합계</translation>
-    </message>
-    <message>
-        <source>mean</source>
-        <translation>평균</translation>
-    </message>
-    <message>
-        <source>largest</source>
-        <translation>최대</translation>
-    </message>
-    <message>
-        <source>share</source>
-        <translation>비율</translation>
-    </message>
 </context>
 <context>
     <name>shardscope::gui::DifferencePanel</name>
@@ -595,12 +595,90 @@
         <source>Progress</source>
         <translation>진행</translation>
     </message>
+    <message>
+        <source>Statistics</source>
+        <translation>통계</translation>
+    </message>
 </context>
 <context>
     <name>shardscope::gui::PlanBar</name>
     <message>
         <source>Drop the kept plan %1</source>
         <translation>고정한 계획 %1 빼기</translation>
+    </message>
+</context>
+<context>
+    <name>shardscope::gui::RangeModel</name>
+    <message>
+        <source>of no unit</source>
+        <translation>유닛 없음</translation>
+    </message>
+    <message>
+        <source>%1: work</source>
+        <translation>%1: 일</translation>
+    </message>
+    <message>
+        <source>plan</source>
+        <translation>계획</translation>
+    </message>
+    <message>
+        <source>what</source>
+        <translation>종류</translation>
+    </message>
+    <message>
+        <source>count</source>
+        <translation>개수</translation>
+    </message>
+    <message>
+        <source>sum</source>
+        <translation>합계</translation>
+    </message>
+    <message>
+        <source>mean</source>
+        <translation>평균</translation>
+    </message>
+    <message>
+        <source>smallest</source>
+        <translation>최소</translation>
+    </message>
+    <message>
+        <source>largest</source>
+        <translation>최대</translation>
+    </message>
+    <message>
+        <source>share</source>
+        <translation>비율</translation>
+    </message>
+</context>
+<context>
+    <name>shardscope::gui::RangePanel</name>
+    <message>
+        <source>%1 to %2: %3</source>
+        <translation>%1부터 %2까지: %3</translation>
+    </message>
+    <message>
+        <source>The whole step. Shift + drag over the timeline chooses a stretch of it.</source>
+        <translation>스텝 전체입니다. 타임라인에서 Shift + 끌기로 구간을 고르세요.</translation>
+    </message>
+    <message>
+        <source>Sum up by</source>
+        <translation>합계 기준</translation>
+    </message>
+    <message>
+        <source>by kind</source>
+        <translation>종류별</translation>
+    </message>
+    <message>
+        <source>by unit</source>
+        <translation>유닛별</translation>
+    </message>
+    <message>
+        <source>by rank</source>
+        <translation>랭크별</translation>
+    </message>
+    <message>
+        <source>Statistics</source>
+        <translation>통계</translation>
     </message>
 </context>
 <context>

@@ -1,7 +1,6 @@
 #include "gui/view/details_panel.h"
 
 #include <QEvent>
-#include <array>
 
 #include "cli/face/text_picture.h"
 #include "gui/view/words.h"
@@ -25,7 +24,6 @@ DetailsPanel::DetailsPanel(PageState& state, QWidget* parent) : QTextBrowser(par
     setOpenLinks(true);
     setAccessibleName(tr("Details"));
     connect(&state, &PageState::selectionChanged, this, &DetailsPanel::fill);
-    connect(&state, &PageState::rangeChanged, this, &DetailsPanel::fill);
     connect(&state, &PageState::answerChanged, this, &DetailsPanel::fill);
     fill();
 }
@@ -48,7 +46,6 @@ void DetailsPanel::doSetSource(const QUrl& link, QTextDocument::ResourceType) {
 void DetailsPanel::fill() {
     QString html;
     if (m_state.answer()) {
-        if (const auto range = m_state.range()) html += rangeHtml(*range);
         if (const auto id = m_state.selection())
             html += selectionHtml(*id);
         else
@@ -124,57 +121,6 @@ QString DetailsPanel::peakHtml() const {
                 row(toQString(cli::bytesText(part.bytes.value)),
                     toQString(pictureText().memoryCategories[static_cast<std::size_t>(part.category)]).toHtmlEscaped() +
                         QStringLiteral(": ") + escaped(part.tensors) + QStringLiteral("<br>") + escaped(part.owner));
-        }
-        html += QStringLiteral("</table>");
-    }
-    return html;
-}
-
-QString DetailsPanel::rangeHtml(const TimeRange& range) const {
-    QString html = QStringLiteral("<h3>%1</h3>")
-                       .arg(tr("%1 to %2: %3")
-                                .arg(toQString(cli::durationText(std::llround(range.begin))),
-                                     toQString(cli::durationText(std::llround(range.end))),
-                                     toQString(cli::durationText(std::llround(range.length())))));
-    struct Sum {
-        std::int64_t count = 0, total = 0, least = std::numeric_limits<std::int64_t>::max(), most = 0;
-    };
-    for (std::size_t p = 0; p < m_state.plans().size(); ++p) {
-        std::array<Sum, formats::kLooks> sums{};
-        const auto begin = static_cast<std::int64_t>(m_state.toPlan(p, range.begin));
-        const auto end = static_cast<std::int64_t>(m_state.toPlan(p, range.end));
-        std::int64_t all = 0;
-        for (const Lane& lane : m_state.lanes(p).lanes) {
-            if (lane.kind != Lane::Kind::State) continue;
-            const std::int64_t ranks = m_state.lanes(p).timeline->ranks[lane.rankIndex].multiplicity;
-            for (const formats::RowPiece& piece : lane.pieces) {
-                const std::int64_t time = std::min(piece.end, end) - std::max(piece.begin, begin);
-                if (time <= 0) continue;
-                Sum& sum = sums[static_cast<std::size_t>(piece.look)];
-                sum.count += ranks;
-                sum.total += ranks * time;
-                sum.least = std::min(sum.least, time);
-                sum.most = std::max(sum.most, time);
-                all += ranks * time;
-            }
-        }
-        html += QStringLiteral(
-                    "<p><b>%1</b></p><table cellspacing=\"4\"><tr><th align=\"left\">%2</th><th>%3</th><th>%4</th>"
-                    "<th>%5</th><th>%6</th><th>%7</th></tr>")
-                    .arg(m_state.titleOf(p).toHtmlEscaped(), tr("what"), tr("count"), tr("sum"), tr("mean"),
-                         tr("largest"), tr("share"));
-        for (std::size_t l = 0; l < sums.size(); ++l) {
-            const Sum& sum = sums[l];
-            if (sum.count == 0) continue;
-            html +=
-                QStringLiteral(
-                    "<tr><td>%1</td><td align=\"right\">%2</td><td align=\"right\">%3</td><td align=\"right\">%4</td>"
-                    "<td align=\"right\">%5</td><td align=\"right\">%6 %</td></tr>")
-                    .arg(toQString(pictureText().looks[l]).toHtmlEscaped())
-                    .arg(sum.count)
-                    .arg(toQString(cli::durationText(sum.total)), toQString(cli::durationText(sum.total / sum.count)),
-                         toQString(cli::durationText(sum.most)))
-                    .arg(100.0 * static_cast<double>(sum.total) / static_cast<double>(all), 0, 'f', 1);
         }
         html += QStringLiteral("</table>");
     }

@@ -1,7 +1,7 @@
 #pragma once
 
 // The selected piece: what it is, its price's formula with the numbers, what it waited for and what waits for it, as
-// links. Below, the chosen stretch of time by kind.
+// links. With nothing selected, what the peaks of memory consist of.
 
 #include <QTextBrowser>
 
@@ -22,7 +22,6 @@ private:
     void fill();
     [[nodiscard]] QString selectionHtml(const PieceId& id) const;
     [[nodiscard]] QString peakHtml() const;
-    [[nodiscard]] QString rangeHtml(const TimeRange& range) const;
 
     PageState& m_state;
 };

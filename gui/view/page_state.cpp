@@ -46,9 +46,12 @@ void PageState::collectPlans() {
     }
     m_selection = selection && pieceOf(*selection) ? selection : std::nullopt;
     collectRows();
+    m_highlight.clear();
+    m_highlightOf.clear();
     m_playHead = std::min(m_playHead, m_view.end());
     emit answerChanged();
     emit viewChanged();
+    emit highlightChanged();
     emit selectionChanged();
 }
 
@@ -56,6 +59,7 @@ void PageState::setAlignment(Alignment alignment) {
     if (m_alignment == alignment) return;
     m_alignment = alignment;
     emit viewChanged();
+    emit alignmentChanged();
 }
 
 void PageState::setStreamsShown(bool shown) {
@@ -193,12 +197,14 @@ void PageState::setPlayHead(double axisTime) {
 
 void PageState::setRange(std::optional<TimeRange> range) {
     m_range = range;
+    setHighlight({});
     emit rangeChanged();
 }
 
 void PageState::select(std::optional<PieceId> piece, bool reveal) {
     if (piece && !pieceOf(*piece)) piece.reset();
     if (piece) piece = onRow(*piece);
+    if (piece && !std::ranges::binary_search(highlightOf(piece->plan, piece->lane), piece->piece)) setHighlight({});
     m_selection = piece;
     if (piece) {
         const formats::RowPiece shown = *pieceOf(*piece);

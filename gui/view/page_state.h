@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "gui/lane/view_range.h"
 #include "gui/view/shown_plan.h"
@@ -101,6 +102,18 @@ public:
     void stepLane(int by);
     void focusSelection();
 
+    /// Pieces of one plan that are looked at together; in any order. Goes with the answer.
+    void setHighlight(std::vector<PieceId> pieces);
+    /// In order of time.
+    [[nodiscard]] const std::vector<PieceId>& highlight() const { return m_highlight; }
+    /// Those of one lane, as indices of its pieces in order.
+    [[nodiscard]] std::span<const std::size_t> highlightOf(std::size_t plan, std::size_t lane) const;
+    /// Selects the next or previous piece of the highlight.
+    void jump(int by);
+    /// Selects what the selected piece waited for longest (-1), or what waits for it first (1); without such, the piece
+    /// before or after it on its stream. Of a gap, what it waits for.
+    void follow(int by);
+
     [[nodiscard]] std::optional<formats::RowPiece> pieceOf(const PieceId& id) const;
     /// The piece that shows a span of a plan: on its stream's lane, or on its rank's; of the rank that is selected
     /// where it is one of several.
@@ -117,6 +130,8 @@ signals:
     void cursorChanged();     ///< cursor, play head
     void selectionChanged();  ///< piece
     void rangeChanged();      ///< the chosen stretch of time
+    void highlightChanged();
+    void alignmentChanged();
 
 private:
     void collectPlans();
@@ -136,6 +151,8 @@ private:
     double m_playHead = 0;
     std::optional<TimeRange> m_range;
     std::optional<PieceId> m_selection;
+    std::vector<PieceId> m_highlight;
+    std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> m_highlightOf;  ///< by plan and lane
 };
 
 }  // namespace shardscope::gui

@@ -263,6 +263,7 @@ void TimelineView::paintLinks(QPainter& painter) const {
 void TimelineView::paintOverlay(QPainter& painter) const {
     const QRect area = plot();
     painter.setClipRect(QRect(area.left(), 0, area.width(), area.height()));
+    paintHighlight(painter);
     if (const auto range = m_state.range()) {
         QColor shade = m_theme.selection;
         shade.setAlpha(36);

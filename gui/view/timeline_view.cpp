@@ -52,6 +52,7 @@ TimelineView::TimelineView(PageState& state, QWidget* parent)
     });
     connect(&state, &PageState::cursorChanged, this, &TimelineView::moveLines);
     connect(&state, &PageState::rangeChanged, viewport(), qOverload<>(&QWidget::update));
+    connect(&state, &PageState::highlightChanged, viewport(), qOverload<>(&QWidget::update));
     connect(&state, &PageState::selectionChanged, this, [this] {
         if (const auto piece = m_state.selection()) ensureVisible(*piece);
         viewport()->update();

@@ -71,6 +71,7 @@ private:
     void paintAxis(QPainter& painter);
     void paintOverlay(QPainter& painter) const;
     void paintLinks(QPainter& painter) const;
+    void paintHighlight(QPainter& painter) const;
     [[nodiscard]] TimeRange planRange(std::size_t plan) const;
     [[nodiscard]] std::int64_t memoryTop() const;
     [[nodiscard]] std::optional<QRect> rectOf(const PieceId& id) const;

@@ -83,6 +83,7 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_desktop(QApplic
     auto* plans = new PlanBar(m_state, planActions);
     connect(plans, &PlanBar::dropWanted, this, &MainWindow::dropPlan);
     m_tools->addWidget(plans);
+    makeStatistics();
     m_play = new QTimer(this);
     m_play->setInterval(16);
     connect(m_play, &QTimer::timeout, this, [this] {
@@ -129,25 +130,30 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_desktop(QApplic
     restoreState();
 }
 
-MainWindow::~MainWindow() = default;
+MainWindow::~MainWindow() {
+    // Views read the page's state until they go, also while they are hidden for the last time.
+    qDeleteAll(docks());
+    delete takeCentralWidget();
+}
+
+QDockWidget* MainWindow::makeDock(const char* name, QWidget* widget, Qt::DockWidgetArea area) {
+    auto* made = new QDockWidget;
+    made->setObjectName(QLatin1String(name));
+    made->setWidget(widget);
+    addDockWidget(area, made);
+    made->hide();
+    return made;
+}
 
 void MainWindow::makePanels() {
-    const auto dock = [&](const char* name, QWidget* widget, Qt::DockWidgetArea area) {
-        auto* made = new QDockWidget;
-        made->setObjectName(QLatin1String(name));
-        made->setWidget(widget);
-        addDockWidget(area, made);
-        made->hide();
-        return made;
-    };
     m_differences = new DifferencePanel(m_state);
     m_details = new DetailsPanel(m_state);
     m_knobs = new KnobPanel;
     m_sweep = new SweepPanel;
-    m_knobDock = dock("knobs", m_knobs, Qt::LeftDockWidgetArea);
-    m_differenceDock = dock("differences", m_differences, Qt::BottomDockWidgetArea);
-    m_sweepDock = dock("sweep", m_sweep, Qt::BottomDockWidgetArea);
-    m_detailsDock = dock("details", m_details, Qt::RightDockWidgetArea);
+    m_knobDock = makeDock("knobs", m_knobs, Qt::LeftDockWidgetArea);
+    m_differenceDock = makeDock("differences", m_differences, Qt::BottomDockWidgetArea);
+    m_sweepDock = makeDock("sweep", m_sweep, Qt::BottomDockWidgetArea);
+    m_detailsDock = makeDock("details", m_details, Qt::RightDockWidgetArea);
     tabifyDockWidget(m_differenceDock, m_sweepDock);
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
@@ -225,7 +231,7 @@ void MainWindow::showProgress(core::WorkStage stage, const QString& plan, double
 
 void MainWindow::showPanels() {
     if (QMainWindow::restoreState(QSettings().value(QStringLiteral("panels")).toByteArray())) return;
-    for (QDockWidget* dock : {m_knobDock, m_sweepDock, m_differenceDock, m_detailsDock}) dock->show();
+    for (QDockWidget* dock : docks()) dock->show();
     // The timeline is what the window is for.
     resizeDocks({m_knobDock, m_detailsDock}, {width() / 5, width() / 5}, Qt::Horizontal);
     resizeDocks({m_differenceDock}, {fontMetrics().height() * 15}, Qt::Vertical);

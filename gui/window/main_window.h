@@ -27,6 +27,7 @@ namespace shardscope::gui {
 class DetailsPanel;
 class DifferencePanel;
 class KnobPanel;
+class RangePanel;
 class StartPage;
 class SweepPanel;
 class TimelineView;
@@ -53,6 +54,7 @@ public:
     [[nodiscard]] DifferencePanel& differences() { return *m_differences; }
     [[nodiscard]] DetailsPanel& details() { return *m_details; }
     [[nodiscard]] SweepPanel& sweep() { return *m_sweep; }
+    [[nodiscard]] RangePanel& statistics() { return *m_statistics; }
     [[nodiscard]] QUndoStack& undoStack() { return m_undo; }
     [[nodiscard]] const Study& study() const { return m_study; }
     [[nodiscard]] QString problem() const;  ///< what the banner says; empty where it is hidden
@@ -79,6 +81,9 @@ protected:
 private:
     void makeActions();
     void makePanels();
+    QDockWidget* makeDock(const char* name, QWidget* widget, Qt::DockWidgetArea area);
+    void makeStatistics();
+    [[nodiscard]] std::vector<QDockWidget*> docks() const;
     void applyTheme();
     void retranslate();
     void showAnswer(std::shared_ptr<const Answer> answer);
@@ -124,7 +129,9 @@ private:
     DetailsPanel* m_details = nullptr;
     KnobPanel* m_knobs = nullptr;
     SweepPanel* m_sweep = nullptr;
-    QDockWidget *m_differenceDock = nullptr, *m_detailsDock = nullptr, *m_knobDock = nullptr, *m_sweepDock = nullptr;
+    RangePanel* m_statistics = nullptr;
+    QDockWidget *m_differenceDock = nullptr, *m_detailsDock = nullptr, *m_knobDock = nullptr, *m_sweepDock = nullptr,
+                *m_statisticsDock = nullptr;
     QToolBar* m_tools = nullptr;
     QWidget* m_banner = nullptr;
     QLabel* m_bannerText = nullptr;

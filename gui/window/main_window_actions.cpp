@@ -19,6 +19,8 @@
 #include "gui/view/details_panel.h"
 #include "gui/view/difference_panel.h"
 #include "gui/view/knob_panel.h"
+#include "gui/view/range_panel.h"
+#include "gui/view/table_text.h"
 #include "gui/view/timeline_view.h"
 #include "gui/view/words.h"
 #include "gui/window/main_window.h"
@@ -57,6 +59,11 @@ void MainWindow::makeActions() {
           [this, copy] { copy(asCommandLine()); });
     a.add(Menu::Edit, "copyPyTorch", text(QT_TRANSLATE_NOOP("Actions", "Copy what FSDP does, with the PyTorch calls")),
           "", [this, copy] { copy(asPyTorch()); });
+
+    a.add(Menu::Edit, "copyStatisticsCsv", text(QT_TRANSLATE_NOOP("Actions", "Copy the statistics as CSV")), "",
+          [this, copy] { copy(csvOf(m_statistics->shown(), RangeModel::kValueRole)); });
+    a.add(Menu::Edit, "copyStatisticsMarkdown", text(QT_TRANSLATE_NOOP("Actions", "Copy the statistics as Markdown")),
+          "", [this, copy] { copy(markdownOf(m_statistics->shown())); });
 
     // The words of the plans' titles and of `--strategy`.
     const auto strategy = [&](const char* id, const char* words, const char* word) {
@@ -110,7 +117,7 @@ void MainWindow::makeActions() {
     a.addChoice(Menu::View, "languageKo", "\ud55c\uad6d\uc5b4", languages,
                 [this] { setLanguage(QStringLiteral("ko")); });
     a.add(Menu::View, "panels", text(QT_TRANSLATE_NOOP("Actions", "Show all panels")), "", [this] {
-        for (QDockWidget* dock : {m_knobDock, m_sweepDock, m_differenceDock, m_detailsDock}) dock->show();
+        for (QDockWidget* dock : docks()) dock->show();
     });
 
     a.add(Menu::Go, "play", text(QT_TRANSLATE_NOOP("Actions", "Play and pause")), "Space", [this] { togglePlay(); });
@@ -126,6 +133,20 @@ void MainWindow::makeActions() {
           [this] { search(m_search->text()); });
     a.add(Menu::Go, "searchPrevious", text(QT_TRANSLATE_NOOP("Actions", "Previous hit")), "Shift+F3",
           [this] { search(m_search->text(), -1); });
+    a.add(Menu::Go, "followBack", text(QT_TRANSLATE_NOOP("Actions", "To what it waited for")), "[",
+          [this] { m_state.follow(-1); });
+    a.add(Menu::Go, "followForward", text(QT_TRANSLATE_NOOP("Actions", "To what waits for it")), "]",
+          [this] { m_state.follow(1); });
+    a.add(Menu::Go, "nextOfRow", text(QT_TRANSLATE_NOOP("Actions", "Next piece of the chosen row of statistics")), "N",
+          [this] { m_state.jump(1); });
+    a.add(Menu::Go, "previousOfRow",
+          text(QT_TRANSLATE_NOOP("Actions", "Previous piece of the chosen row of statistics")), "Shift+N",
+          [this] { m_state.jump(-1); });
+    a.add(Menu::Go, "statistics", text(QT_TRANSLATE_NOOP("Actions", "To the statistics")), "F7", [this] {
+        m_statisticsDock->show();
+        m_statisticsDock->raise();
+        m_statistics->table().setFocus();
+    });
     a.add(Menu::Go, "timeline", text(QT_TRANSLATE_NOOP("Actions", "To the timeline")), "F6", [this] {
         if (m_state.answer()) m_pages->setCurrentWidget(m_timeline);
         m_timeline->setFocus();
@@ -147,7 +168,8 @@ void MainWindow::makeActions() {
     }
     addActions(QList<QAction*>(m_actions.all().begin(), m_actions.all().end()));
     // Fields, buttons and lists have a use of their own for these keys.
-    for (const char* id : {"fit", "focus", "streams", "fold", "oneRank", "play", "keepPlan", "dropPlan"}) {
+    for (const char* id : {"fit", "focus", "streams", "fold", "oneRank", "play", "keepPlan", "dropPlan", "followBack",
+                           "followForward", "nextOfRow", "previousOfRow"}) {
         QAction* action = m_actions.find(QLatin1String(id));
         action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
         removeAction(action);
@@ -162,6 +184,7 @@ void MainWindow::retranslate() {
     m_detailsDock->setWindowTitle(tr("Details"));
     m_knobDock->setWindowTitle(tr("Knobs"));
     m_sweepDock->setWindowTitle(tr("Sweep"));
+    m_statisticsDock->setWindowTitle(tr("Statistics"));
     m_search->setPlaceholderText(tr("Search an op  ( / )"));
     m_search->setAccessibleName(tr("Search an op"));
     m_cancel->setText(tr("Cancel"));

@@ -1,10 +1,12 @@
 // Which plans the window shows, and what it asks of its worker.
 
+#include <QDockWidget>
 #include <QInputDialog>
 #include <QLabel>
 #include <algorithm>
 
 #include "gui/view/knob_panel.h"
+#include "gui/view/range_panel.h"
 #include "gui/window/main_window.h"
 
 namespace shardscope::gui {
@@ -99,6 +101,27 @@ void MainWindow::dropSelectedPlan() {
     }
     const auto selected = m_state.selection();
     dropPlan(selected ? std::min(selected->plan, m_study.kept.size() - 1) : m_study.kept.size() - 1);
+}
+
+std::vector<QDockWidget*> MainWindow::docks() const {
+    return {m_knobDock, m_differenceDock, m_sweepDock, m_statisticsDock, m_detailsDock};
+}
+
+void MainWindow::makeStatistics() {
+    QList<QAction*> actions;
+    for (const auto& [id, icon] :
+         {std::pair{"previousOfRow", "\u25c2"}, std::pair{"nextOfRow", "\u25b8"}, std::pair{"copyStatisticsCsv", "CSV"},
+          std::pair{"copyStatisticsMarkdown", "Markdown"}}) {
+        QAction* action = m_actions.find(QLatin1String(id));
+        action->setIconText(QString::fromUtf8(icon));
+        actions << action;
+    }
+    m_statistics = new RangePanel(m_state, actions);
+    m_statisticsDock = makeDock("statistics", m_statistics, Qt::BottomDockWidgetArea);
+    tabifyDockWidget(m_sweepDock, m_statisticsDock);
+    connect(&m_state, &PageState::rangeChanged, this, [this] {
+        if (m_state.range() && m_statisticsDock->isVisible()) m_statisticsDock->raise();
+    });
 }
 
 void MainWindow::askForRank() {

@@ -6,11 +6,13 @@
 #include <QFontDatabase>
 #include <QPainter>
 #include <QSettings>
+#include <QTableView>
 #include <QTimer>
 #include <cstdio>
 
 #include "gui/view/difference_panel.h"
 #include "gui/view/knob_panel.h"
+#include "gui/view/range_panel.h"
 #include "gui/view/sweep_panel.h"
 #include "gui/view/timeline_view.h"
 #include "gui/window/main_window.h"
@@ -85,6 +87,12 @@ int writeScreenshots(const QString& folder) {
                 good &= save(window, folder + QStringLiteral("/selection") + ending, scale);
                 window.state().select(std::nullopt);
                 window.state().fit();
+                window.state().setRange(
+                    TimeRange{0.2 * window.state().view().end(), 0.6 * window.state().view().end()});
+                window.statistics().table().setCurrentIndex(window.statistics().table().model()->index(2, 0));
+                QApplication::processEvents();
+                good &= save(window, folder + QStringLiteral("/statistics") + ending, scale);
+                window.state().setRange(std::nullopt);
                 window.keepPlan();
                 QObject::connect(&window, &MainWindow::shown, &loop, &QEventLoop::quit);
                 window.actions().find(QStringLiteral("strategyNaive"))->trigger();

@@ -4,6 +4,7 @@
 #include <QWheelEvent>
 
 #include "gui/view/details_panel.h"
+#include "gui/view/range_panel.h"
 #include "tests/gui/open_window.h"
 
 namespace shardscope::gui {
@@ -203,7 +204,8 @@ TEST(Timeline, ClickSelectsDragMovesAndShiftDragSumsUp) {
     ASSERT_TRUE(state.range().has_value());
     EXPECT_NEAR(state.range()->begin, to, 1);
     EXPECT_NEAR(state.range()->end, from, 1);
-    EXPECT_TRUE(window.details().toPlainText().contains(QStringLiteral("mean"))) << "the table of the stretch";
+    EXPECT_EQ(window.statistics().model().range(), *state.range());
+    EXPECT_GT(window.statistics().model().rowCount(), 0);
 }
 
 TEST(Timeline, TheLinksOfDetailsLeadToTheOtherOp) {
