@@ -12,7 +12,7 @@ namespace shardscope::cli {
 const std::vector<Option>& optionTable() {
     static const std::vector<Option> kOptions{
         {"--set", "KEY=VALUE", "Set a key of the scenario (docs/scenario.md); may be repeated.", "@key"},
-        {"--strategy", "WORDS", "Strategies, separated by commas: single, naive, fsdp.", "single naive fsdp naive,fsdp single,naive,fsdp"},
+        {"--strategy", "WORDS", "Strategies, separated by commas: single, naive, ddp, fsdp.", "single naive ddp fsdp naive,fsdp ddp,fsdp single,naive,ddp,fsdp"},
         {"--naive-micro-batch", "N", "Samples that naive placement passes through its stages at a time.", ""},
         {"-o,--output", "FILE", "Write a file of the kind that its ending names: .svg, .png, .pdf (picture), .json, .json.gz "
                                 "(trace for Perfetto), .csv (spans, or rows of a sweep); may be repeated.", "@file"},

@@ -30,7 +30,7 @@ Result<std::vector<std::string>> strategiesOf(const std::string& words, std::vec
     for (const std::string& word : all)
         if (word.empty())
             return fail(ErrorCode::Usage, "found \"" + words.substr(0, 60) + "\", expected names between the commas",
-                        "--strategy", "known are: single, naive, fsdp; for example --strategy naive,fsdp");
+                        "--strategy", "known are: single, naive, ddp, fsdp; for example --strategy naive,fsdp");
     for (std::size_t i = 0; i < all.size(); ++i)
         for (std::size_t k = 0; k < i; ++k)
             if (all[i] == all[k])

@@ -64,6 +64,7 @@ Result<void> fitToRanks(core::Scenario& scenario, std::int64_t ranks, const std:
         return fail(ErrorCode::Usage, fmt::format("the degrees make {} ranks, but --ranks is {}", made, ranks),
                     scenario.placeOf(shardKey), "leave one of the two out");
     if (made != ranks) p.shardDegree = -1;
+    if (strategy != "fsdp") p.replicateDegree = 1;
     return {};
 }
 

@@ -342,6 +342,41 @@ std::string peakText(const PlanReport& plan) {
     return text + table.text(3);
 }
 
+std::string bucketTable(const PlanReport& plan) {
+    TextTable table({"bucket", "parameters", "size", "first gradient", "last gradient"},
+                    {Align::Left, Align::Right, Align::Right, Align::Left, Align::Left});
+    const std::int64_t size = core::sizeOf(plan.graph->plan.precision.original);
+    const auto name = [&](core::ParameterId p) { return plan.model->parameters[p.index()].name; };
+    for (const core::Unit& unit : plan.graph->units)
+        table.row({unit.name, std::to_string(unit.parameters.size()), bytesText(unit.elements * size),
+                   name(unit.parameters.front()), name(unit.parameters.back())});
+    return table.text(3);
+}
+
+std::string syncText(const core::Plan& plan) {
+    if (plan.microBatches == 1) return "The end of backward waits for all of them, then the optimizer steps";
+    return plan.gradientSync == core::GradientSync::EveryMicroBatch
+               ? fmt::format("So after each of {} micro-batches, then the optimizer steps", plan.microBatches)
+               : fmt::format("So after the last of {} micro-batches, then the optimizer steps", plan.microBatches);
+}
+
+std::string ddpCalls(const core::Plan& plan) {
+    std::string text =
+        "   import torch\n   from torch.nn.parallel import DistributedDataParallel as DDP\n   model = DDP(model";
+    if (plan.ddp.bucketCap) text += fmt::format(", bucket_cap_mb={:g}", *plan.ddp.bucketCap);
+    if (plan.ddp.findUnusedParameters) text += ", find_unused_parameters=True";
+    if (plan.ddp.staticGraph) text += ", static_graph=True";
+    if (plan.ddp.gradientAsBucketView) text += ", gradient_as_bucket_view=True";
+    text += ")\n";
+    const core::Precision& precision = plan.precision;
+    if (precision.compute() != precision.original)
+        text += fmt::format("   with torch.autocast(\"cuda\", dtype={}):\n       loss = criterion(model(x), y)\n",
+                            torchName(precision.compute()));
+    if (plan.microBatches > 1 && plan.gradientSync == core::GradientSync::LastMicroBatch)
+        text += "   with model.no_sync():  # around every micro-batch but the last\n       loss.backward()\n";
+    return text;
+}
+
 }  // namespace
 
 std::string explanation(const Report& report, const PlanReport& plan) {
@@ -360,6 +395,10 @@ std::string explanation(const Report& report, const PlanReport& plan) {
         text += fmt::format("   dtypes: {} kept, {} gathered and computed, {} reduced\n",
                             core::nameOf(p.precision.original), core::nameOf(p.precision.compute()),
                             core::nameOf(p.precision.reduction()));
+    } else if (p.policy == core::UnitPolicy::Ddp) {
+        text +=
+            "2. Every rank has the whole model; gradients are averaged in buckets, in this order\n" + bucketTable(plan);
+        text += fmt::format("3. {}\n", syncText(p));
     } else {
         const bool alone = p.mesh.pp == 1;
         text += (alone ? "2. All layers on one GPU\n" : "2. Contiguous layers on every stage\n") + stageText(plan);
@@ -370,6 +409,7 @@ std::string explanation(const Report& report, const PlanReport& plan) {
     }
     text += peakText(plan);
     if (p.policy == core::UnitPolicy::Fsdp) text += "The same in PyTorch\n" + fsdpCalls(plan);
+    if (p.policy == core::UnitPolicy::Ddp) text += "The same in PyTorch\n" + ddpCalls(p);
     return text;
 }
 

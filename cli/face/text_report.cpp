@@ -195,25 +195,53 @@ std::string memoryTable(const Report& report) {
     return text;
 }
 
+/// Counts and bytes on the wire; a kind of transfer that no plan has is left out.
 std::string transferTable(const Report& report) {
-    TextTable table(
-        {"plan", "ranks", "all-gathers", "reduce-scatters", "sends", "receives", "gathered", "reduced", "sent"},
-        {Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
-         Align::Right});
-    bool any = false;
-    for (const PlanReport& plan : report.plans) {
-        for (std::size_t i = 0; i < plan.classes.size() && i < 8; ++i) {
-            const TransferCounts& c = plan.classes[i].transfers;
-            if (c.allGathers + c.reduceScatters + c.sends + c.receives == 0) continue;
-            any = true;
-            const auto orDash = [](std::int64_t n) { return n == 0 ? std::string("-") : std::to_string(n); };
-            const auto size = [](std::int64_t n) { return n == 0 ? std::string("-") : bytesText(n); };
-            table.row({i == 0 ? plan.name : "", plan.classes[i].name, orDash(c.allGathers), orDash(c.reduceScatters),
-                       orDash(c.sends), orDash(c.receives), size(c.gatherBytes), size(c.reduceBytes),
-                       size(c.sendBytes)});
+    struct Column {
+        const char* title;
+        std::int64_t (*value)(const TransferCounts& counts);
+        bool bytes = false;
+    };
+    static constexpr Column kColumns[] = {
+        {"all-gathers", [](const TransferCounts& c) { return c.allGathers; }},
+        {"reduce-scatters", [](const TransferCounts& c) { return c.reduceScatters; }},
+        {"all-reduces", [](const TransferCounts& c) { return c.allReduces; }},
+        {"sends", [](const TransferCounts& c) { return c.sends; }},
+        {"receives", [](const TransferCounts& c) { return c.receives; }},
+        {"gathered", [](const TransferCounts& c) { return c.gatherBytes; }, true},
+        {"reduced", [](const TransferCounts& c) { return c.reduceBytes + c.allReduceBytes; }, true},
+        {"sent", [](const TransferCounts& c) { return c.sendBytes; }, true},
+    };
+    constexpr std::size_t kMostClasses = 8;
+    std::vector<std::vector<std::string>> rows;
+    std::vector<bool> used(std::size(kColumns), false);
+    for (const PlanReport& plan : report.plans)
+        for (std::size_t i = 0; i < std::min(plan.classes.size(), kMostClasses); ++i) {
+            std::vector<std::string> row{i == 0 ? plan.name : "", plan.classes[i].name};
+            bool any = false;
+            for (std::size_t k = 0; k < std::size(kColumns); ++k) {
+                const std::int64_t value = kColumns[k].value(plan.classes[i].transfers);
+                row.push_back(value == 0 ? "-" : kColumns[k].bytes ? bytesText(value) : std::to_string(value));
+                if (value != 0) used[k] = any = true;
+            }
+            if (any) rows.push_back(std::move(row));
         }
+    if (rows.empty()) return "";
+    std::vector<std::string> head{"plan", "ranks"};
+    std::vector<Align> alignment{Align::Left, Align::Left};
+    for (std::size_t k = 0; k < std::size(kColumns); ++k)
+        if (used[k]) {
+            head.emplace_back(kColumns[k].title);
+            alignment.push_back(Align::Right);
+        }
+    TextTable table(head, alignment);
+    for (std::vector<std::string>& row : rows) {
+        std::vector<std::string> shown{std::move(row[0]), std::move(row[1])};
+        for (std::size_t k = 0; k < std::size(kColumns); ++k)
+            if (used[k]) shown.push_back(std::move(row[k + 2]));
+        table.row(std::move(shown));
     }
-    return any ? "\nTransfers of one GPU in one step\n" + table.text(2) : "";
+    return "\nTransfers of one GPU in one step\n" + table.text(2);
 }
 
 }  // namespace

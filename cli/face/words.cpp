@@ -14,14 +14,16 @@ std::string inKorean(const core::Case& one) {
                            plan.mesh.dpShard);
     else if (plan.policy == core::UnitPolicy::Fsdp)
         text = fmt::format("FSDP2, 랭크 {}개", plan.mesh.dpShard);
+    else if (plan.policy == core::UnitPolicy::Ddp)
+        text = fmt::format("DDP, 랭크 {}개", plan.mesh.dpReplicate);
     else if (plan.schedule == core::StageSchedule::Naive)
         text = fmt::format("이어진 레이어를 {}개 스테이지로 나눔", plan.mesh.pp);
     else
         text = "모두 GPU 하나에";
     if (plan.microBatches > 1)
         return text + fmt::format(", 크기 {}인 마이크로배치 {}개를 하나씩", one.workload.batch, plan.microBatches);
-    return text + (plan.policy == core::UnitPolicy::Fsdp ? fmt::format(", 랭크마다 배치 {}", one.workload.batch)
-                                                         : fmt::format(", 배치 {} 한 번", one.workload.batch));
+    return text + (plan.policy == core::UnitPolicy::None ? fmt::format(", 배치 {} 한 번", one.workload.batch)
+                                                         : fmt::format(", 랭크마다 배치 {}", one.workload.batch));
 }
 
 }  // namespace
@@ -35,13 +37,15 @@ std::string planInWords(const core::Case& one, const std::string& language) {
                            plan.mesh.dpShard == 1 ? "rank" : "ranks");
     else if (plan.policy == core::UnitPolicy::Fsdp)
         text = fmt::format("FSDP2 over {} {}", plan.mesh.dpShard, plan.mesh.dpShard == 1 ? "rank" : "ranks");
+    else if (plan.policy == core::UnitPolicy::Ddp)
+        text = fmt::format("DDP over {} {}", plan.mesh.dpReplicate, plan.mesh.dpReplicate == 1 ? "rank" : "ranks");
     else if (plan.schedule == core::StageSchedule::Naive)
         text = fmt::format("{} {} of contiguous layers", plan.mesh.pp, plan.mesh.pp == 1 ? "stage" : "stages");
     else
         text = "everything on one GPU";
     if (plan.microBatches > 1)
         text += fmt::format(", {} micro-batches of {} one after another", plan.microBatches, one.workload.batch);
-    else if (plan.policy == core::UnitPolicy::Fsdp)
+    else if (plan.policy != core::UnitPolicy::None)
         text += fmt::format(", a batch of {} per rank", one.workload.batch);
     else
         text += fmt::format(", one batch of {}", one.workload.batch);

@@ -16,7 +16,7 @@ namespace {
 struct PolicyRow {
     UnitPolicy policy;
     const char* name;
-    bool shards;
+    bool dataParallel;
     // Ops of one micro-batch, about; counted in built graphs.
     std::int64_t opsOfLayer, opsOfUnit;
     std::unique_ptr<UnitRules> (*make)(ClassContext& context);
@@ -25,11 +25,33 @@ struct PolicyRow {
 constexpr PolicyRow kPolicies[] = {
     {UnitPolicy::None, "none", false, 3, 0, makeNoneRules},
     {UnitPolicy::Fsdp, "fsdp", true, 2, 10, makeFsdpRules},
+    {UnitPolicy::Ddp, "ddp", true, 4, 3, makeDdpRules},
 };
 
 const PolicyRow& rowOf(UnitPolicy policy) {
     return *std::find_if(std::begin(kPolicies), std::end(kPolicies),
                          [&](const PolicyRow& row) { return row.policy == policy; });
+}
+
+Result<void> checkDdp(const Plan& plan) {
+    if (plan.mesh.dpShard > 1 || plan.mesh.pp > 1)
+        return fail(
+            ErrorCode::Unsupported,
+            fmt::format("DDP on {} stages of {} shards, expected replicas alone", plan.mesh.pp, plan.mesh.dpShard),
+            "[parallelism] pipeline_parallel_degree, data_parallel_shard_degree",
+            "give the ranks as data_parallel_replicate_degree");
+    std::vector<double> caps = plan.ddp.bucketCapList;
+    if (plan.ddp.bucketCap) caps.push_back(*plan.ddp.bucketCap);
+    for (const double cap : caps)
+        if (!(cap > 0) || cap > 1 << 20)
+            return fail(ErrorCode::Input, fmt::format("a bucket of {} MiB, expected more than 0 and at most 2^20", cap),
+                        "[parallelism] ddp_bucket_cap_mb", "PyTorch's default is 25");
+    // Recorded: DDP raises in that iteration.
+    if (plan.firstStep && plan.ddp.staticGraph && plan.gradientSync == GradientSync::LastMicroBatch &&
+        plan.microBatches > 1)
+        return fail(ErrorCode::Input, "static_graph with the first iteration under no_sync, which DDP refuses",
+                    "[parallelism] ddp_static_graph", "leave it out, or set training.gradient_sync = \"every\"");
+    return {};
 }
 
 Result<void> checkPlan(const Plan& plan) {
@@ -68,12 +90,16 @@ Result<void> checkPlan(const Plan& plan) {
                         mesh.pp),
             "[parallelism] fsdp_wrap_root", "wrap the root too: fsdp_wrap_root = true");
     const PolicyRow& row = rowOf(plan.policy);
-    if (!row.shards && mesh.dpShard * mesh.dpReplicate > 1)
+    if (!row.dataParallel && mesh.dpShard * mesh.dpReplicate > 1)
         return fail(ErrorCode::Unsupported,
                     fmt::format("unit policy '{}' on {} data-parallel ranks: nothing would average their gradients",
                                 row.name, mesh.dpShard * mesh.dpReplicate),
                     "[parallelism] data_parallel_shard_degree, data_parallel_replicate_degree",
                     "use policy 'fsdp', or data-parallel degrees of 1");
+    if (plan.policy == UnitPolicy::Ddp) return checkDdp(plan);
+    if (plan.gradientSync != GradientSync::EveryMicroBatch && plan.policy == UnitPolicy::Fsdp)
+        return fail(ErrorCode::Unsupported, "gradients reduced after the last micro-batch alone, under FSDP",
+                    "[training] gradient_sync", "use gradient_sync = \"every\", or the strategy ddp");
     if (mesh.dpReplicate > 1)
         return fail(ErrorCode::Unsupported, fmt::format("{} replicas of the shard group, expected 1", mesh.dpReplicate),
                     "[parallelism] data_parallel_replicate_degree", "replicated sharding is not modelled yet");
@@ -145,13 +171,9 @@ Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan, const Wor
     std::vector<std::vector<Unit>> units;
     std::size_t unitCount = 0;
     for (const Stage& stage : stages) {
-        if (plan.policy == UnitPolicy::None) {
-            units.push_back({wholeStageUnit(model, stage)});
-        } else {
-            SHARDSCOPE_ASSIGN(auto ofStage, formStageUnits(model, plan, stage));
-            SHARDSCOPE_TRY(checkStreams(plan, ofStage.size()));
-            units.push_back(std::move(ofStage));
-        }
+        SHARDSCOPE_ASSIGN(auto ofStage, unitsOfStage(model, plan, stage));
+        SHARDSCOPE_TRY(checkStreams(plan, ofStage.size()));
+        units.push_back(std::move(ofStage));
         unitCount += units.back().size();
     }
 

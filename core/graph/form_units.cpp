@@ -8,6 +8,7 @@
 
 #include "core/base/nearest.h"
 #include "core/graph/build.h"
+#include "core/graph/gradient_order.h"
 #include "core/plan/sharding.h"
 
 namespace shardscope::core {
@@ -349,15 +350,20 @@ Result<void> checkUnitNames(const Plan& plan, const std::vector<std::vector<Unit
     return {};
 }
 
+Result<std::vector<Unit>> unitsOfStage(const Model& model, const Plan& plan, const Stage& stage) {
+    switch (plan.policy) {
+        case UnitPolicy::None: return std::vector<Unit>{wholeStageUnit(model, stage)};
+        case UnitPolicy::Ddp: return bucketUnits(model, plan, stage);
+        case UnitPolicy::Fsdp: break;
+    }
+    return formStageUnits(model, plan, stage);
+}
+
 Result<std::vector<Unit>> formUnits(const Model& model, const Plan& plan) {
     SHARDSCOPE_ASSIGN(const auto stages, stagesOf(model, plan));
     std::vector<std::vector<Unit>> ofStages;
     for (const Stage& stage : stages) {
-        if (plan.policy == UnitPolicy::None) {
-            ofStages.push_back({wholeStageUnit(model, stage)});
-            continue;
-        }
-        SHARDSCOPE_ASSIGN(auto ofStage, formStageUnits(model, plan, stage));
+        SHARDSCOPE_ASSIGN(auto ofStage, unitsOfStage(model, plan, stage));
         ofStages.push_back(std::move(ofStage));
     }
     if (plan.policy == UnitPolicy::Fsdp) SHARDSCOPE_TRY(checkUnitNames(plan, ofStages));

@@ -32,6 +32,9 @@ struct Stage {
 /// Error: the plan gives a reshard to a unit that is not among those of its stages.
 [[nodiscard]] Result<void> checkUnitNames(const Plan& plan, const std::vector<std::vector<Unit>>& units);
 
+/// The units that the plan's policy makes of a stage: those of FSDP, DDP's buckets, or one for all.
+[[nodiscard]] Result<std::vector<Unit>> unitsOfStage(const Model& model, const Plan& plan, const Stage& stage);
+
 /// The parameters that the layers of a stage use, as one unit (policy `none`), in the order of framework semantics 1.1.
 [[nodiscard]] Unit wholeStageUnit(const Model& model, const Stage& stage);
 

@@ -67,6 +67,11 @@ void add(Hasher& h, const Plan& p) {
         h.add(name);
         add(h, reshard);
     }
+    h.add(p.ddp.bucketCap.value_or(0));
+    h.add(std::uint64_t{p.ddp.bucketCapList.size()});
+    for (double cap : p.ddp.bucketCapList) h.add(cap);
+    h.add(bits(p.gradientSync) | std::uint64_t{p.ddp.findUnusedParameters} << 8 |
+          std::uint64_t{p.ddp.staticGraph} << 9 | std::uint64_t{p.ddp.gradientAsBucketView} << 10);
     h.add(p.precision.param ? bits(*p.precision.param) : 255);
     h.add(p.precision.reduce ? bits(*p.precision.reduce) : 255);
     h.add(std::uint64_t{p.layerWeights.size()});

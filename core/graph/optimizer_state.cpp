@@ -15,7 +15,7 @@ bool isAdam(const Plan& plan) {
 }  // namespace
 
 std::int64_t elementsNotWrapped(const Model& model, std::span<const Unit> units, const Plan& plan) {
-    if (plan.policy == UnitPolicy::None || plan.fsdp.wrap.root) return 0;
+    if (plan.policy != UnitPolicy::Fsdp || plan.fsdp.wrap.root) return 0;
     std::int64_t elements = parameterCount(model);
     for (const Unit& unit : units) elements -= unit.elements;
     return elements;
@@ -24,7 +24,7 @@ std::int64_t elementsNotWrapped(const Model& model, std::span<const Unit> units,
 std::int64_t ownElements(const Model& model, std::span<const Unit> units, const Plan& plan, std::int64_t shardRank) {
     std::int64_t elements = elementsNotWrapped(model, units, plan);
     for (const Unit& unit : units) {
-        if (plan.policy == UnitPolicy::None) {
+        if (plan.policy != UnitPolicy::Fsdp) {
             elements += unit.elements;
             continue;
         }

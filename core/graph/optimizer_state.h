@@ -11,10 +11,11 @@
 
 namespace shardscope::core {
 
-/// Elements of parameters that no unit wraps: none with a root, which takes what is left, and none under policy `none`.
+/// Elements of parameters that no unit wraps: none with a root, which takes what is left, and none under the
+/// policies that do not shard.
 [[nodiscard]] std::int64_t elementsNotWrapped(const Model& model, std::span<const Unit> units, const Plan& plan);
 /// Elements that rank `shardRank` of the shard group really owns: its unpadded part of the units' parameters (framework
-/// semantics 1.7), and the whole of those that no unit wraps. All elements under policy `none`.
+/// semantics 1.7), and the whole of those that no unit wraps. All elements under the policies that do not shard.
 [[nodiscard]] std::int64_t ownElements(const Model& model, std::span<const Unit> units, const Plan& plan,
                                        std::int64_t shardRank);
 /// Adam and AdamW keep two values of the original dtype per own element (8 bytes for fp32, framework semantics 1.6);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "core/graph/gradient_order.h"
+
 namespace shardscope::core {
 
 namespace {
@@ -98,6 +100,7 @@ private:
                 }
             }
         }
+        m_makers = gradientMakers(m_model, m_stage.begin, LayerId(m_end));
         m_forward[0] = {0, m_forwardBase.back()};
         m_backward[0] = {0, m_backwardCount};
     }
@@ -117,6 +120,7 @@ private:
     void watchModules() {
         m_watchIndex.assign(m_model.modules.size(), -1);
         for (std::size_t u = 0; u < m_units.size(); ++u) {
+            if (m_units[u].modules.empty()) continue;
             std::size_t firstOne = m_watched.size();
             for (ModuleId module : m_units[u].modules) watch(module, static_cast<int>(u));
             std::size_t first = firstOne, last = firstOne;
@@ -229,9 +233,22 @@ private:
         }
     }
 
+    // A bucket can be reduced as soon as its last gradient is there.
+    void cutAtBuckets(std::vector<std::uint32_t>& cuts) const {
+        for (const Unit& unit : m_units) {
+            if (!unit.modules.empty()) continue;
+            std::uint32_t end = 0;
+            for (const ParameterId p : unit.parameters)
+                if (const GradientMaker& maker = m_makers[p.index()]; maker.layer.valid())
+                    end = std::max(end, m_backwardBase[maker.layer.index() - m_begin] + maker.kernel + 1);
+            cuts.push_back(end);
+        }
+    }
+
     void makeBackward() {
         std::vector<std::uint32_t> bases = m_backwardBase;
         bases.back() = m_backwardCount;
+        cutAtBuckets(bases);
         const std::vector<std::uint32_t> cuts = cutsOf(&Watched::backward, bases);
         std::vector<const Watched*> begins, ends;
         for (const Watched& w : m_watched) {
@@ -312,13 +329,14 @@ private:
         const std::vector<Kernel>& kernels = backward ? program.backward : program.forward;
         for (std::uint32_t k = first; k < first + count; ++k) {
             for (TensorId t : kernels[k].inputs) touch(step, program, l, t, false);
-            for (TensorId t : kernels[k].outputs) touch(step, program, l, t, true);
+            for (TensorId t : kernels[k].outputs) touch(step, program, l, t, true, k);
         }
         step.end = static_cast<std::uint32_t>(m_script.touched.size());
         steps.push_back(step);
     }
 
-    void touch(const PassStep& step, const Program& program, std::size_t l, TensorId t, bool written) {
+    void touch(const PassStep& step, const Program& program, std::size_t l, TensorId t, bool written,
+               std::uint32_t kernel = 0) {
         const Tensor* tensor = &program.tensor(t);
         if (tensor->storage.valid()) tensor = &program.tensor(tensor->storage);
         const bool gradient = tensor->role == TensorRole::ParameterGradient;
@@ -330,11 +348,16 @@ private:
         for (std::size_t i = step.begin; i < m_script.touched.size(); ++i)
             if (m_script.touched[i].unit == id) found = &m_script.touched[i];
         if (found == nullptr) {
-            m_script.touched.push_back({id, 0, 0});
+            m_script.touched.push_back({id});
             found = &m_script.touched.back();
         }
         if (!gradient || !written) return;
         const std::int64_t elements = elementsOf(m_model.parameters[p.index()].shape);
+        const GradientMaker& maker = m_makers[p.index()];
+        if (maker.layer == LayerId(l) && maker.kernel == kernel) {
+            found->finishedElements += elements;
+            ++found->finished;
+        }
         if (m_gradientLayer.empty()) m_gradientLayer.assign(m_model.parameters.size(), kNever);
         std::uint32_t& madeBy = m_gradientLayer[p.index()];
         if (madeBy == l) return;  // added to in place
@@ -373,6 +396,7 @@ private:
     std::vector<int> m_watchIndex;
     std::vector<int> m_unitOf;
     std::vector<std::uint32_t> m_gradientLayer;
+    std::vector<GradientMaker> m_makers;
 };
 
 }  // namespace

@@ -37,6 +37,8 @@ struct TouchedUnit {
     UnitId unit;
     std::int64_t gradientElements = 0;  ///< of parameters whose gradient it is the first to make
     std::int64_t repeatedElements = 0;  ///< of parameters whose gradient is there already (used by two layers)
+    std::int64_t finishedElements = 0;  ///< of parameters whose gradient no later kernel adds to
+    std::uint32_t finished = 0;         ///< how many these are
 };
 
 struct PassScript {
@@ -49,7 +51,8 @@ struct PassScript {
     std::vector<UnitId> moduleOrder;   ///< units in the order of the module tree, outer before inner
 };
 
-/// `units` are those of the stage; the ids in the result count from `firstUnit`.
+/// `units` are those of the stage; the ids in the result count from `firstUnit`. Units without modules (buckets) act
+/// nowhere; a run of kernels ends where their last gradient is there.
 [[nodiscard]] PassScript makePassScript(const Model& model, const Stage& stage, std::span<const Unit> units,
                                         UnitId firstUnit);
 

@@ -28,7 +28,9 @@ std::string_view nameOf(OpKind kind) {
         case OpKind::ReduceScatter: return "reduce-scatter";
         case OpKind::PostDivide: return "post-divide";
         case OpKind::ReduceCopyOut: return "reduce-scatter copy-out";
+        case OpKind::BucketCopyIn: return "bucket copy-in";
         case OpKind::AllReduce: return "all-reduce";
+        case OpKind::BucketCopyOut: return "bucket copy-out";
         case OpKind::Send: return "send";
         case OpKind::Receive: return "receive";
         case OpKind::AddGradient: return "add gradient";

@@ -33,17 +33,21 @@ enum class OpKind : std::uint8_t {
     ReduceCopyOut,  ///< own share -> sharded gradients: cast to the original dtype, set or added (no work if the dtypes
                     ///< agree); with a shard group of one there is no collective and it reads the reduce-scatter input
                     ///< itself
-    AllReduce,      ///< sum over a group that every member gets: recorded programs have it, no policy here does yet
+    BucketCopyIn,  ///< gradients of `unit` that are complete with `kernels` (without: those that no kernel makes), each
+                   ///< divided by `factor`, into their places in the unit's bucket
+    AllReduce,     ///< a bucket of gradients, summed over a group that every member gets; bytes: the bucket
+    BucketCopyOut,  ///< bucket -> gradients
     Send,           ///< point to point; bytes: the message; `match` leads to the other end
     Receive,        ///< its other side; the two share `match`
     AddGradient,  ///< with `kernels`: the gradients that this range has just made of parameters of `unit` that had one
-                  ///< already (earlier micro-batch, tied weight), added to it; without: the other stage's partial
-                  ///< gradients of the weights that both stages' units hold, received in ParameterId order, added to
-                  ///< the own ones
+                  ///< already (earlier micro-batch, tied weight), added to it; where gradients are kept in another
+                  ///< dtype than they are made in (DDP under autocast) all that it has made, the first ones set;
+                  ///< without: the other stage's partial gradients of the weights that both stages' units hold,
+                  ///< received in ParameterId order, added to the own ones
     CastParameters,  ///< policies without sharding: parameters -> a copy in the param dtype, once a step
     OptimizerStep,   ///< update of all parameters of the class's rank from its (sharded) gradients
 };
-inline constexpr std::size_t kOpKinds = 16;
+inline constexpr std::size_t kOpKinds = 18;
 
 enum class Phase : std::uint8_t { Forward, Loss, Backward, Reduction, Optimizer };
 
@@ -90,7 +94,7 @@ struct Op {
     Bytes read, written;         ///< device-memory traffic of copies and of the optimizer
     DType dtype = DType::F32;    ///< of the payload (of the destination for casts)
     LayerId boundary;            ///< Send, Receive: the layer whose output (or input gradient) is the message
-    double factor = 1;           ///< PreDivide, PostDivide
+    double factor = 1;           ///< PreDivide, PostDivide, BucketCopyIn
     bool average = false;        ///< ReduceScatter: divide the sum by the group's size
     bool accumulate = false;     ///< ReduceCopyOut: add to the sharded gradients that are there
     std::uint16_t launches = 1;  ///< kernels that the host launches for it (Compute: its kernel count)
@@ -191,10 +195,11 @@ struct HostAction {
     std::uint32_t index = 0;
 };
 
-/// One communication group of parameters (one fully_shard call), or the parameters of a stage without a unit policy.
+/// One communication group of parameters: one fully_shard call, one bucket of DDP, or the parameters of a stage without
+/// a unit policy.
 struct Unit {
     std::string name;                     ///< "encoder.layers.encoder_layer_3", "root", "norm+lm_head"
-    std::vector<ModuleId> modules;        ///< what was wrapped
+    std::vector<ModuleId> modules;        ///< what was wrapped; a bucket has none
     std::vector<ParameterId> parameters;  ///< in buffer order (post-order, framework semantics 1.1)
     bool isRoot = false;
     Reshard reshard;                  ///< resolved: never Unset

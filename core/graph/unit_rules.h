@@ -58,5 +58,6 @@ public:
 
 [[nodiscard]] std::unique_ptr<UnitRules> makeFsdpRules(ClassContext& context);
 [[nodiscard]] std::unique_ptr<UnitRules> makeNoneRules(ClassContext& context);
+[[nodiscard]] std::unique_ptr<UnitRules> makeDdpRules(ClassContext& context);
 
 }  // namespace shardscope::core

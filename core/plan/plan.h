@@ -15,7 +15,7 @@ namespace shardscope::core {
 /// Orders the stages' forward and backward passes.
 enum class StageSchedule : std::uint8_t { Single, Naive };
 /// Says what surrounds a unit's compute.
-enum class UnitPolicy : std::uint8_t { None, Fsdp };
+enum class UnitPolicy : std::uint8_t { None, Fsdp, Ddp };
 
 /// The named dimensions of the ranks. Rank = (pp * dp_replicate + r) * dp_shard + s: dp_shard is innermost.
 struct Mesh {
@@ -53,6 +53,19 @@ struct FsdpKnobs {
     friend bool operator==(const FsdpKnobs&, const FsdpKnobs&) = default;
 };
 
+/// DistributedDataParallel's arguments that decide its buckets and their memory (framework semantics 2). Caps are MiB.
+struct DdpKnobs {
+    std::optional<double> bucketCap;    ///< unset: 25, and 1 for the first bucket; given: for the first one as well
+    std::vector<double> bucketCapList;  ///< a cap for each bucket, the last one repeats; replaces bucketCap
+    bool findUnusedParameters = false;
+    bool staticGraph = false;
+    bool gradientAsBucketView = false;
+    friend bool operator==(const DdpKnobs&, const DdpKnobs&) = default;
+};
+
+/// When a step of several micro-batches reduces its gradients: after each, or once (`no_sync` around all but the last).
+enum class GradientSync : std::uint8_t { EveryMicroBatch, LastMicroBatch };
+
 struct Precision {
     DType original = DType::F32;  ///< dtype of sharded parameters, sharded gradients and optimizer state
     std::optional<DType> param;   ///< MixedPrecisionPolicy.param_dtype; unset: the original
@@ -73,6 +86,8 @@ struct Plan {
     UnitPolicy policy = UnitPolicy::Fsdp;
     Mesh mesh;
     FsdpKnobs fsdp;
+    DdpKnobs ddp;
+    GradientSync gradientSync = GradientSync::EveryMicroBatch;
     Precision precision;
     OptimizerKind optimizer = OptimizerKind::AdamW;
     bool fusedOptimizer = false;

@@ -81,14 +81,19 @@ const std::vector<Key>& keys() {
         {"training.first_step", "", [](S& s) -> bool& { return s.training.firstStep; },
          "Look at the first step, before which the optimizer's state does not exist, instead of any later one.", {}, 0, 0, ""},
 
+        {"training.gradient_sync", "", [](S& s) -> std::string& { return s.training.gradientSync; },
+         "When DDP reduces the gradients of a step of several micro-batches: after every one, or once after the last (no_sync "
+         "around the others).", {"every", "last"}, 0, 0, ""},
+
         {"parallelism.strategy", "", [](S& s) -> std::string& { return s.parallelism.strategy; },
-         "single: everything on one GPU. naive: contiguous layers on each GPU, one micro-batch at a time. fsdp: FSDP2.",
-         {"single", "naive", "fsdp"}, 0, 0, ""},
+         "single: everything on one GPU. naive: contiguous layers on each GPU, one micro-batch at a time. ddp: "
+         "the whole model on every GPU, gradients averaged in buckets. fsdp: FSDP2.",
+         {"single", "naive", "ddp", "fsdp"}, 0, 0, ""},
         {"parallelism.data_parallel_shard_degree", "", [](S& s) -> std::int64_t& { return s.parallelism.shardDegree; },
          "Ranks over which FSDP shards every parameter.", {}, -1, kMostRanks, "-1: all that the other degrees leave"},
         {"parallelism.data_parallel_replicate_degree", "",
          [](S& s) -> std::int64_t& { return s.parallelism.replicateDegree; },
-         "Replicas of the sharded model. Only 1 is simulated so far.", {}, 1, kMostRanks, ""},
+         "Replicas of the sharded model. Under FSDP only 1 is simulated so far; DDP has one on every GPU.", {}, 1, kMostRanks, ""},
         {"parallelism.pipeline_parallel_degree", "", [](S& s) -> std::int64_t& { return s.parallelism.pipelineDegree; },
          "Stages. Naive placement has one on every GPU. FSDP alone shards inside each of them, one micro-batch at a time; beside "
          "naive placement, to compare the two, it has one stage.", {}, -1, kMostRanks,
@@ -129,6 +134,17 @@ const std::vector<Key>& keys() {
          "Units that each unit prefetches explicitly in backward.", {}, 0, kMostDepth, "0: the implicit prefetch of one"},
         {"parallelism.fsdp_root_prefetch", "", [](S& s) -> std::int64_t& { return s.parallelism.rootPrefetch; },
          "Units that the root prefetches explicitly: the first ones in forward, the last ones in backward.", {}, 0, kMostDepth, "0: none"},
+        {"parallelism.ddp_bucket_cap_mb", "", [](S& s) -> std::int64_t& { return s.parallelism.bucketCapMb; },
+         "Size at which one of DDP's buckets is full, MiB.", {}, 0, 1 << 20, "0: PyTorch's, 25 and 1 for the first bucket"},
+        {"parallelism.ddp_find_unused_parameters", "",
+         [](S& s) -> bool& { return s.parallelism.findUnusedParameters; },
+         "DDP looks for parameters without gradients; its buckets are then never rebuilt in the order in which gradients come.",
+         {}, 0, 0, ""},
+        {"parallelism.ddp_static_graph", "", [](S& s) -> bool& { return s.parallelism.staticGraph; },
+         "Promise DDP that every iteration uses the same parameters.", {}, 0, 0, ""},
+        {"parallelism.ddp_gradient_as_bucket_view", "",
+         [](S& s) -> bool& { return s.parallelism.gradientAsBucketView; },
+         "Gradients are views into DDP's buckets: no second copy of them, and none back.", {}, 0, 0, ""},
 
         {"precision.dtype", "training.dtype", [](S& s) -> DType& { return s.precision.original; },
          "Of the sharded parameters, their gradients and the optimizer's state.", {}, 0, 0, ""},

@@ -22,10 +22,10 @@ tl::unexpected<Error> refuse(const Scenario& scenario, std::string_view key, std
     return fail(ErrorCode::Input, std::move(message), scenario.placeOf(key), std::move(hint));
 }
 
-Result<void> refuseUnsupported(const Scenario& scenario) {
+Result<void> refuseUnsupported(const Scenario& scenario, bool shards) {
     const auto& p = scenario.parallelism;
     const std::pair<std::string_view, std::int64_t> degrees[] = {
-        {"parallelism.data_parallel_replicate_degree", p.replicateDegree},
+        {"parallelism.data_parallel_replicate_degree", shards ? p.replicateDegree : 1},
         {"parallelism.tensor_parallel_degree", p.tensorDegree},
         {"parallelism.context_parallel_degree", p.contextDegree},
     };
@@ -108,11 +108,13 @@ Result<Cluster> sizeCluster(const Scenario& scenario, const ScenarioInputs& inpu
     if (nodes > 0 && perNode > 0) return cluster;
 
     const auto& p = scenario.parallelism;
-    const std::int64_t needed = p.shardDegree > 0                     ? p.shardDegree * stages
+    const std::int64_t needed = p.shardDegree > 0                     ? p.shardDegree * p.replicateDegree * stages
+                                : p.replicateDegree > 1               ? p.replicateDegree * stages
                                 : stages == 1 && p.pipelineDegree > 1 ? p.pipelineDegree
                                                                       : 0;
-    const std::string_view key =
-        p.shardDegree > 0 ? "parallelism.data_parallel_shard_degree" : "parallelism.pipeline_parallel_degree";
+    const std::string_view key = p.shardDegree > 0       ? "parallelism.data_parallel_shard_degree"
+                                 : p.replicateDegree > 1 ? "parallelism.data_parallel_replicate_degree"
+                                                         : "parallelism.pipeline_parallel_degree";
     if (needed == 0) return cluster;
     if (nodes > 0) {
         if (needed % nodes != 0)
@@ -290,10 +292,10 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
     std::vector<std::string> words(strategies.begin(), strategies.end());
     if (words.empty()) words.push_back(scenario.parallelism.strategy);
     for (const std::string& word : words)
-        if (word != "single" && word != "naive" && word != "fsdp")
+        if (word != "single" && word != "naive" && word != "ddp" && word != "fsdp")
             return fail(ErrorCode::Usage, fmt::format("no strategy \"{}\"", word.substr(0, 60)), "--strategy",
-                        "known are: single, naive, fsdp");
-    SHARDSCOPE_TRY(refuseUnsupported(scenario));
+                        "known are: single, naive, ddp, fsdp");
+    SHARDSCOPE_TRY(refuseUnsupported(scenario, std::ranges::find(words, "fsdp") != words.end()));
 
     Resolved resolved;
     resolved.title = scenario.title;
@@ -342,6 +344,18 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
             SHARDSCOPE_ASSIGN(one.plan.microBatches,
                               microBatches(scenario, word, resolved.globalBatch, t.localBatchSize * dataRanks,
                                            "training.local_batch_size"));
+        } else if (word == "ddp") {
+            one.plan.schedule = StageSchedule::Single;
+            one.plan.policy = UnitPolicy::Ddp;
+            one.plan.mesh = {1, dataRanks, 1};
+            if (p.bucketCapMb > 0) one.plan.ddp.bucketCap = static_cast<double>(p.bucketCapMb);
+            one.plan.ddp.findUnusedParameters = p.findUnusedParameters;
+            one.plan.ddp.staticGraph = p.staticGraph;
+            one.plan.ddp.gradientAsBucketView = p.gradientAsBucketView;
+            SHARDSCOPE_ASSIGN(one.plan.microBatches,
+                              microBatches(scenario, word, resolved.globalBatch, t.localBatchSize * dataRanks,
+                                           "training.local_batch_size"));
+            if (t.gradientSync == "last") one.plan.gradientSync = GradientSync::LastMicroBatch;
         } else {
             const bool naive = word == "naive";
             one.plan.schedule = naive ? StageSchedule::Naive : StageSchedule::Single;
@@ -377,7 +391,7 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
             if (one.plan.microBatches > 1)
                 resolved.notes.push_back(fmt::format("{} runs it as {} micro-batches of {}{}, one after another.",
                                                      one.plan.name, one.plan.microBatches, one.workload.batch,
-                                                     one.plan.policy == UnitPolicy::Fsdp ? " per rank" : ""));
+                                                     one.plan.policy == UnitPolicy::None ? "" : " per rank"));
     }
     return resolved;
 }

@@ -39,7 +39,7 @@ struct ScenarioInputs {
     std::string clusterFileName;
 };
 
-/// `strategies`: "single", "naive", "fsdp"; empty: parallelism.strategy.
+/// `strategies`: "single", "naive", "ddp", "fsdp"; empty: parallelism.strategy.
 /// Errors, each with the place of the key: degrees that do not multiply to the number of ranks, a global batch that the
 /// ranks do not divide, sizes that the model does not have, what is not simulated (replicas, tensor and context
 /// parallelism), unknown strategies, and everything that parseCluster refuses.

@@ -48,6 +48,7 @@ struct Scenario {
         std::int64_t localBatchSize = 1, globalBatchSize = -1, seqLen = 0, naiveMicroBatch = 0;
         std::string optimizer = "adamw", optimizerImplementation = "foreach";
         bool firstStep = false;
+        std::string gradientSync = "every";
         friend bool operator==(const TrainingSection&, const TrainingSection&) = default;
     } training;
     struct ParallelismSection {
@@ -62,6 +63,8 @@ struct Scenario {
         std::vector<std::pair<std::string, ReshardSetting>> unitReshard;
         bool keepLastUnit = false;
         std::int64_t forwardPrefetch = 0, backwardPrefetch = 0, rootPrefetch = 0;
+        std::int64_t bucketCapMb = 0;
+        bool findUnusedParameters = false, staticGraph = false, gradientAsBucketView = false;
         friend bool operator==(const ParallelismSection&, const ParallelismSection&) = default;
     } parallelism;
     struct PrecisionSection {

@@ -156,8 +156,8 @@
         <translation>이후의 스텝 대신, 옵티마이저 상태가 아직 없는 첫 스텝을 봅니다.</translation>
     </message>
     <message>
-        <source>single: everything on one GPU. naive: contiguous layers on each GPU, one micro-batch at a time. fsdp: FSDP2.</source>
-        <translation>single: 모든 것을 GPU 하나에. naive: GPU마다 이어진 레이어를 두고 마이크로배치를 하나씩. fsdp: FSDP2.</translation>
+        <source>single: everything on one GPU. naive: contiguous layers on each GPU, one micro-batch at a time. ddp: the whole model on every GPU, gradients averaged in buckets. fsdp: FSDP2.</source>
+        <translation>single: 모든 것을 GPU 하나에. naive: GPU마다 이어진 레이어를 두고 마이크로배치를 하나씩. ddp: GPU마다 모델 전체를 두고 그래디언트를 버킷 단위로 평균. fsdp: FSDP2.</translation>
     </message>
     <message>
         <source>Ranks over which FSDP shards every parameter.</source>
@@ -168,8 +168,8 @@
         <translation>-1: 다른 병렬도를 뺀 나머지 전부</translation>
     </message>
     <message>
-        <source>Replicas of the sharded model. Only 1 is simulated so far.</source>
-        <translation>샤딩된 모델의 복제본 수. 아직은 1만 시뮬레이션합니다.</translation>
+        <source>Replicas of the sharded model. Under FSDP only 1 is simulated so far; DDP has one on every GPU.</source>
+        <translation>샤딩된 모델의 복제본 수. FSDP에서는 아직 1만 시뮬레이션하며, DDP는 GPU마다 하나씩 둡니다.</translation>
     </message>
     <message>
         <source>Stages. Naive placement has one on every GPU. FSDP alone shards inside each of them, one micro-batch at a time; beside naive placement, to compare the two, it has one stage.</source>
@@ -254,6 +254,30 @@
     <message>
         <source>Of gradient reductions; &quot;none&quot;: dtype.</source>
         <translation>그래디언트 리듀스의 형식. &quot;none&quot;: dtype과 같음.</translation>
+    </message>
+    <message>
+        <source>When DDP reduces the gradients of a step of several micro-batches: after every one, or once after the last (no_sync around the others).</source>
+        <translation>마이크로배치가 여럿인 스텝에서 DDP가 그래디언트를 줄이는 때: 매번, 또는 마지막에 한 번(나머지는 no_sync로 감쌈).</translation>
+    </message>
+    <message>
+        <source>Size at which one of DDP&apos;s buckets is full, MiB.</source>
+        <translation>DDP의 버킷 하나가 가득 찬 것으로 보는 크기, MiB.</translation>
+    </message>
+    <message>
+        <source>0: PyTorch&apos;s, 25 and 1 for the first bucket</source>
+        <translation>0: PyTorch의 값, 25와 첫 버킷은 1</translation>
+    </message>
+    <message>
+        <source>DDP looks for parameters without gradients; its buckets are then never rebuilt in the order in which gradients come.</source>
+        <translation>DDP가 그래디언트 없는 파라미터를 찾습니다. 그러면 버킷을 그래디언트가 오는 순서로 다시 만들지 않습니다.</translation>
+    </message>
+    <message>
+        <source>Promise DDP that every iteration uses the same parameters.</source>
+        <translation>모든 반복이 같은 파라미터를 쓴다고 DDP에 약속합니다.</translation>
+    </message>
+    <message>
+        <source>Gradients are views into DDP&apos;s buckets: no second copy of them, and none back.</source>
+        <translation>그래디언트가 DDP 버킷의 뷰입니다. 사본이 없고 되돌려 복사하지도 않습니다.</translation>
     </message>
 </context>
 </TS>

@@ -196,6 +196,10 @@
         <translation>GPU 하나만 쓰는 경우 보기 (single)</translation>
     </message>
     <message>
+        <source>Show whole copies with averaged gradients (ddp)</source>
+        <translation>그래디언트를 평균하는 복제본 보기 (ddp)</translation>
+    </message>
+    <message>
         <source>Show naive placement (naive)</source>
         <translation>단순 배치 보기 (naive)</translation>
     </message>

@@ -73,6 +73,8 @@ void MainWindow::makeActions() {
     };
     strategy("strategySingle", text(QT_TRANSLATE_NOOP("Actions", "Show one GPU alone (single)")), "single");
     strategy("strategyNaive", text(QT_TRANSLATE_NOOP("Actions", "Show naive placement (naive)")), "naive");
+    strategy("strategyDdp", text(QT_TRANSLATE_NOOP("Actions", "Show whole copies with averaged gradients (ddp)")),
+             "ddp");
     strategy("strategyFsdp", text(QT_TRANSLATE_NOOP("Actions", "Show sharding (fsdp)")), "fsdp");
     a.add(Menu::Plans, "keepPlan", text(QT_TRANSLATE_NOOP("Actions", "Keep for comparison")), "K",
           [this] { keepPlan(); });
@@ -297,7 +299,7 @@ QString MainWindow::asPyTorch() const {
     if (!m_state.answer()) return {};
     const cli::Report& report = m_state.answer()->report;
     for (const cli::PlanReport& plan : report.plans)
-        if (plan.setup.plan.policy == core::UnitPolicy::Fsdp) return toQString(cli::explanation(report, plan));
+        if (plan.setup.plan.policy != core::UnitPolicy::None) return toQString(cli::explanation(report, plan));
     return {};
 }
 

@@ -41,7 +41,7 @@ void MainWindow::switchStrategy(const std::string& strategy) {
         next.strategies.push_back(strategy);
         // As compare names them.
         std::ranges::sort(next.strategies, {}, [](const std::string& one) {
-            return one == "single" ? 0 : one == "naive" ? 1 : 2;
+            return one == "single" ? 0 : one == "naive" ? 1 : one == "ddp" ? 2 : 3;
         });
     } else if (next.strategies.size() > 1) {
         next.strategies.erase(at);
@@ -60,7 +60,7 @@ void MainWindow::switchStrategy(const std::string& strategy) {
 
 void MainWindow::showStrategies() {
     for (const auto& [id, strategy] : {std::pair{"strategySingle", "single"}, std::pair{"strategyNaive", "naive"},
-                                       std::pair{"strategyFsdp", "fsdp"}})
+                                       std::pair{"strategyDdp", "ddp"}, std::pair{"strategyFsdp", "fsdp"}})
         m_actions.find(QLatin1String(id))
             ->setChecked(std::ranges::find(m_study.strategies, strategy) != m_study.strategies.end());
 }

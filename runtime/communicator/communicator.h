@@ -15,7 +15,7 @@ namespace shardscope::runtime {
 
 /// What a call is about; equal on all members of the call.
 struct CallLabel {
-    std::string operation;  ///< "all-gather", "reduce-scatter", "message", "barrier"
+    std::string operation;  ///< "all-gather", "reduce-scatter", "all-reduce", "message", "barrier"
     std::string unit;       ///< unit or layer; may be empty
     std::uint16_t microBatch = 0;
     std::int64_t bytes = 0;  ///< large side of a collective, or the message
@@ -48,6 +48,9 @@ public:
     /// the size of the communicator if `average`.
     virtual core::Result<Transfer> reduceScatter(const CallLabel& label, std::span<const std::byte> input,
                                                  std::span<std::byte> share, bool average) = 0;
+    /// Every member's buffer = the sum over all, in rank order and in `label.dtype`, divided by the size of the
+    /// communicator if `average`; in place, and the same bits for every member.
+    virtual core::Result<Transfer> allReduce(const CallLabel& label, std::span<std::byte> buffer, bool average) = 0;
     virtual core::Result<Transfer> send(const CallLabel& label, std::span<const std::byte> message,
                                         std::int64_t to) = 0;
     virtual core::Result<Transfer> receive(const CallLabel& label, std::span<std::byte> message, std::int64_t from) = 0;

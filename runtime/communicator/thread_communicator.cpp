@@ -50,25 +50,19 @@ public:
     Result<Transfer> reduceScatter(const CallLabel& label, std::span<const std::byte> input, std::span<std::byte> share,
                                    bool average) override {
         assert(share.size() * m_channel.members.size() == input.size());
-        const std::int64_t elements = static_cast<std::int64_t>(share.size()) / core::sizeOf(label.dtype);
         return meet(label, input, 0, [&](const ThreadWorld::Meeting& meeting) {
-            const TensorView sum{share.data(), label.dtype, {elements}, {}};
-            for (std::size_t r = 0; r < meeting.entries.size(); ++r) {
-                // The view only reads; TensorView has no const form.
-                auto* part = const_cast<std::byte*>(meeting.entries[r].input.data()) +
-                             static_cast<std::size_t>(m_position) * share.size();
-                auto values = loadFloats({part, label.dtype, {elements}, {}});
-                if (r > 0) {
-                    const auto before = loadFloats(sum);
-                    for (std::size_t i = 0; i < values.size(); ++i) values[i] += before[i];
-                }
-                storeFloats(sum, values);
-            }
-            if (!average) return;
-            auto values = loadFloats(sum);
-            for (float& value : values) value /= static_cast<float>(meeting.entries.size());
-            storeFloats(sum, values);
+            sumInto(share, static_cast<std::size_t>(m_position) * share.size(), meeting, label.dtype, average);
         });
+    }
+
+    Result<Transfer> allReduce(const CallLabel& label, std::span<std::byte> buffer, bool average) override {
+        // The members read each other's buffers until all have left the meeting.
+        std::vector<std::byte> sum(buffer.size());
+        const auto met = meet(label, buffer, 0, [&](const ThreadWorld::Meeting& meeting) {
+            sumInto(sum, 0, meeting, label.dtype, average);
+        });
+        if (met) std::copy(sum.begin(), sum.end(), buffer.begin());
+        return met;
     }
 
     Result<Transfer> send(const CallLabel& label, std::span<const std::byte> message, std::int64_t to) override {
@@ -108,6 +102,27 @@ public:
     }
 
 private:
+    /// target = sum over the members, in rank order and rounded to `dtype` after each, of their input from `offset` on.
+    static void sumInto(std::span<std::byte> target, std::size_t offset, const ThreadWorld::Meeting& meeting,
+                        core::DType dtype, bool average) {
+        const std::int64_t elements = static_cast<std::int64_t>(target.size()) / core::sizeOf(dtype);
+        const TensorView sum{target.data(), dtype, {elements}, {}};
+        for (std::size_t r = 0; r < meeting.entries.size(); ++r) {
+            // The view only reads; TensorView has no const form.
+            auto* part = const_cast<std::byte*>(meeting.entries[r].input.data()) + offset;
+            auto values = loadFloats({part, dtype, {elements}, {}});
+            if (r > 0) {
+                const auto before = loadFloats(sum);
+                for (std::size_t i = 0; i < values.size(); ++i) values[i] += before[i];
+            }
+            storeFloats(sum, values);
+        }
+        if (!average) return;
+        auto values = loadFloats(sum);
+        for (float& value : values) value /= static_cast<float>(meeting.entries.size());
+        storeFloats(sum, values);
+    }
+
     [[nodiscard]] std::int64_t worldRank() const { return m_channel.members[static_cast<std::size_t>(m_position)]; }
 
     [[nodiscard]] ThreadWorld::Entry entryOf(const CallLabel& label, std::span<const std::byte> input,

@@ -79,6 +79,7 @@ void Executor::findUnits() {
     m_units.resize(m_graph.units.size());
     m_placeOf.resize(m_model.parameters.size());
     m_hasParameter.assign(m_model.parameters.size(), false);
+    m_makers = core::gradientMakers(m_model, m_class.layerBegin, m_class.layerEnd);
     for (const core::Block& block : m_graph.blocks) {
         if (!block.unit.valid() || block.rankClass != m_classId) continue;
         UnitMemory& unit = m_units[block.unit.index()];
@@ -209,6 +210,12 @@ Result<StepOutcome> Executor::runStep(const BatchSource& batches, const StepObse
     }
     m_batches = &batches;
     m_batch.assign(static_cast<std::size_t>(m_graph.plan.microBatches), std::nullopt);
+    for (UnitMemory& unit : m_units) {
+        // Gradients that were views into a bucket are gone with the step before.
+        for (GradientPlace& gradient : unit.gradients)
+            if (unit.bucket.allocated() && gradient.block == unit.bucket.block) gradient = {};
+        unit.bucket.content = Held::Content::Nothing;
+    }
     m_done.assign(m_class.opEnd - m_class.opBegin, Event{});
     m_outcome = {};
     m_outcome.begin = m_device.now();
@@ -230,7 +237,10 @@ Result<StepOutcome> Executor::runStep(const BatchSource& batches, const StepObse
                 if (observer.launched) {
                     LiveBytes live = m_device.liveBytes();
                     const auto workspace = static_cast<std::size_t>(core::MemoryCategory::Workspace);
-                    if (m_workspace.valid()) live[workspace] = m_device.peakBytes()[workspace];
+                    // Ops that follow a compute op before its workspace is released count it with what they have.
+                    if (m_workspace.valid() && op.kind == OpKind::Compute)
+                        m_workspaceBytes = m_device.peakBytes()[workspace] - live[workspace];
+                    if (m_workspace.valid()) live[workspace] += m_workspaceBytes;
                     observer.launched(action.op, live);
                 }
                 break;
@@ -301,10 +311,11 @@ Result<void> Executor::execute(const core::Op& op) {
         case OpKind::Receive: return receive(op);
         case OpKind::AddGradient: return addGradient(op);
         case OpKind::OptimizerStep: return optimizerStep(op);
-        case OpKind::AllReduce: break;
+        case OpKind::BucketCopyIn: return withUnit(&Executor::bucketCopyIn);
+        case OpKind::AllReduce: return withUnit(&Executor::allReduce);
+        case OpKind::BucketCopyOut: return withUnit(&Executor::bucketCopyOut);
     }
-    return core::fail(core::ErrorCode::Unsupported,
-                      fmt::format("the executor does not run {} yet", core::nameOf(op.kind)));
+    return refuse("is of an unknown kind");
 }
 
 Communicator* Executor::communicatorOf(const core::Op& op) const {

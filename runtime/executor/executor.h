@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/graph/gradient_order.h"
 #include "core/graph/step_graph.h"
 #include "runtime/communicator/communicator.h"
 #include "runtime/device/device.h"
@@ -104,6 +105,8 @@ private:
     core::Result<void> allocateGradients(core::BlockId id, UnitMemory& unit);
     core::Result<void> allocateRepeated(core::BlockId id, UnitMemory& unit);
     core::Result<void> allocateMoments(core::BlockId id);
+    /// Dtype in which kernels make parameter gradients, and in which they are kept until they are reduced.
+    [[nodiscard]] core::DType madeGradientType() const;
     [[nodiscard]] core::DType gradientType() const;
     [[nodiscard]] std::optional<core::OpKind> makerOf(const core::Block& block) const;
     [[nodiscard]] bool isRepeated(const core::Block& block) const;
@@ -133,6 +136,9 @@ private:
     core::Result<void> reduceScatter(const core::Op& op, UnitMemory& unit);
     core::Result<void> postDivide(const core::Op& op, UnitMemory& unit);
     core::Result<void> reduceCopyOut(const core::Op& op, UnitMemory& unit);
+    core::Result<void> bucketCopyIn(const core::Op& op, UnitMemory& unit);
+    core::Result<void> allReduce(const core::Op& op, UnitMemory& unit);
+    core::Result<void> bucketCopyOut(const core::Op& op, UnitMemory& unit);
     core::Result<void> optimizerStep(const core::Op& op);
     /// The reduced gradient of what this rank owns of a place.
     core::Result<TensorView> gradientForUpdate(UnitMemory& unit, std::size_t place) const;
@@ -166,9 +172,10 @@ private:
     Device& m_device;
     OptimizerSettings m_settings;
     ActivationMemory m_activations;
-    std::vector<UnitMemory> m_units;   ///< by UnitId; those of other classes stay empty
-    std::vector<UnitPlace> m_placeOf;  ///< by ParameterId
-    std::vector<bool> m_hasParameter;  ///< by ParameterId
+    std::vector<UnitMemory> m_units;            ///< by UnitId; those of other classes stay empty
+    std::vector<UnitPlace> m_placeOf;           ///< by ParameterId
+    std::vector<bool> m_hasParameter;           ///< by ParameterId
+    std::vector<core::GradientMaker> m_makers;  ///< by ParameterId
     std::map<core::BlockId, Memory> m_gradientBlocks, m_stateBlocks;
     std::vector<std::unique_ptr<Communicator>> m_communicators;  ///< distinct member sets
     std::vector<Communicator*> m_communicatorOfGroup;            ///< by GroupId; null for groups of other classes
@@ -185,7 +192,8 @@ private:
     std::vector<std::optional<Batch>> m_batch;  ///< by micro-batch
     std::vector<Event> m_done;                  ///< by op of the class: its end on its stream; none if not issued
     core::OpId m_running;
-    core::BlockId m_workspace;  ///< allocated, not released
+    core::BlockId m_workspace;          ///< allocated, not released
+    std::int64_t m_workspaceBytes = 0;  ///< what its compute op had there at once
     Transfer m_transfer;
     StepOutcome m_outcome;
 };

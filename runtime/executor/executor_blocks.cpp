@@ -55,6 +55,10 @@ Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t
             return &unit.unsharded;
         case MemoryCategory::GatherBuffers: bytes = compute * layout.padded; return &unit.gather;
         case MemoryCategory::ReduceBuffers:
+            if (block.persistent) {
+                bytes = original * layout.padded;
+                return &unit.bucket;
+            }
             if (maker == OpKind::ReduceCopyIn) {
                 bytes = reduced * layout.padded;
                 return &unit.reduceInput;
@@ -62,8 +66,10 @@ Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t
             bytes = reduced * layout.share();
             return &unit.reduceShare;
         case MemoryCategory::ShardedGradients: bytes = original * layout.share(); return &unit.shardedGradient;
-        case MemoryCategory::OptimizerState:
         case MemoryCategory::UnshardedGradients:
+            bytes = original * layout.padded;
+            return block.persistent ? &unit.bucket : nullptr;
+        case MemoryCategory::OptimizerState:
         case MemoryCategory::Activations: break;
         case MemoryCategory::Workspace:
             if (maker == OpKind::Receive) {
@@ -87,7 +93,7 @@ Result<void> Executor::allocate(BlockId id) {
     if (block.category == MemoryCategory::OptimizerState) return allocateMoments(id);
     if (!block.unit.valid()) return m_activations.allocate(m_graph, id);
     UnitMemory& unit = m_units[block.unit.index()];
-    if (block.category == MemoryCategory::UnshardedGradients) return allocateGradients(id, unit);
+    if (block.category == MemoryCategory::UnshardedGradients && !block.persistent) return allocateGradients(id, unit);
     if (isRepeated(block)) return allocateRepeated(id, unit);
     return allocateOfUnit(id, unit);
 }
@@ -179,8 +185,10 @@ Result<void> Executor::allocateRepeated(BlockId id, UnitMemory& unit) {
     const core::Block& block = m_graph.blocks[id.index()];
     if (unit.repeated.allocated()) return refuseBlock(id, "is allocated while the one before is still there");
     std::vector<std::size_t> places = gradientsMadeBy(block.firstUse, unit);
-    std::erase_if(places, [&](std::size_t place) { return !unit.gradients[place].filled; });
-    const core::DType dtype = gradientType();
+    // In the dtype in which gradients are kept, the first ones are made in their own place.
+    const core::DType dtype = madeGradientType();
+    if (dtype == gradientType())
+        std::erase_if(places, [&](std::size_t place) { return !unit.gradients[place].filled; });
     std::int64_t bytes = 0;
     for (const std::size_t place : places) bytes += unit.layout.places[place].elements * core::sizeOf(dtype);
     if (bytes != block.bytes.value)
@@ -197,7 +205,12 @@ Result<void> Executor::allocateRepeated(BlockId id, UnitMemory& unit) {
 }
 
 core::DType Executor::gradientType() const {
+    return m_graph.plan.policy == core::UnitPolicy::Ddp ? m_graph.plan.precision.original : madeGradientType();
+}
+
+core::DType Executor::madeGradientType() const {
     const core::Precision& precision = m_graph.plan.precision;
+    if (m_graph.plan.policy == core::UnitPolicy::Ddp) return precision.compute();
     // A narrower reduce dtype is what autograd already produces (framework semantics 1.10).
     return core::sizeOf(precision.reduction()) < core::sizeOf(precision.compute()) ? precision.reduction()
                                                                                    : precision.compute();

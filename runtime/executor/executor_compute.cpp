@@ -131,7 +131,8 @@ Result<TensorView> Executor::gradientOperand(const core::Op& op, const core::Ten
     if (gradient.filled && added.data == nullptr)
         return refuse(fmt::format("would overwrite the gradient of {}", name));
     if (added.filled) return refuse(fmt::format("would overwrite a contribution to the gradient of {}", name));
-    return TensorView{added.data != nullptr ? added.data : gradient.data, gradientType(), tensor.shape, tensor.strides};
+    return TensorView{added.data != nullptr ? added.data : gradient.data, madeGradientType(), tensor.shape,
+                      tensor.strides};
 }
 
 Result<void> Executor::fillFromOutside(const core::Op& op, const core::StorageRef& storage,

@@ -165,15 +165,19 @@ Result<void> Executor::addGradient(const core::Op& op) {
         if (std::find(made.begin(), made.end(), p) == made.end())
             return refuse("finds a contribution to " + name + " instead");
         if (!unit.added[p].filled) return refuse("comes before the contribution to the gradient of " + name);
-        if (!unit.gradients[p].filled) return refuse("finds no gradient of " + name + " to add to");
+        if (!unit.gradients[p].filled && gradientType() == madeGradientType())
+            return refuse("finds no gradient of " + name + " to add to");
     }
     SHARDSCOPE_TRY(checkWaits(m_running));
     for (std::size_t p = 0; p < unit.added.size(); ++p) {
         GradientPlace& added = unit.added[p];
         if (added.data == nullptr) continue;
         const core::Shape shape{unit.layout.places[p].elements};
-        SHARDSCOPE_TRY(m_device.add(op.stream, {added.data, gradientType(), shape, {}},
-                                    {unit.gradients[p].data, gradientType(), shape, {}}));
+        const TensorView from{added.data, madeGradientType(), shape, {}};
+        const TensorView to{unit.gradients[p].data, gradientType(), shape, {}};
+        SHARDSCOPE_TRY(unit.gradients[p].filled ? m_device.add(op.stream, from, to)
+                                                : m_device.copy(op.stream, from, to));
+        unit.gradients[p].filled = true;
         added = {};
     }
     return {};

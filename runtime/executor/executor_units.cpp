@@ -231,6 +231,7 @@ Result<TensorView> Executor::gradientForUpdate(UnitMemory& unit, std::size_t ind
         return flatView(unit.shardedGradient.memory, original, place.offset / unit.layout.ranks, place.own);
     }
     if (!unit.gradients[index].filled) return refuse("finds no gradient of " + name);
+    if (unit.gradients[index].inBucket) return refuse("comes before the reduction of the gradient of " + name);
     if (unit.added[index].data != nullptr)
         return refuse("comes before a contribution was added to the gradient of " + name);
     return TensorView{unit.gradients[index].data, gradientType(), {place.own}, {}};

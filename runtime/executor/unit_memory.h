@@ -42,9 +42,9 @@ struct UnitLayout {
 struct Held {
     enum class Content : std::uint8_t {
         Nothing,  ///< allocated, not written
-        Own,      ///< gather buffer: own part only; sharded gradient: reduced, not set yet
-        Whole,    ///< gather buffer: all parts; parameters: valid; reduce input: packed; share: reduced
-        Used,     ///< consumed: the reduce input was sent, the share went into the gradients
+        Own,      ///< gather buffer: own part only; sharded gradient: reduced, not set yet; bucket: being filled
+        Whole,    ///< gather buffer: all parts; parameters: valid; reduce input: packed; share, bucket: reduced
+        Used,     ///< consumed: the reduce input was sent, the share or the bucket went into the gradients
     };
     core::BlockId block;
     Memory memory;
@@ -60,6 +60,7 @@ struct GradientPlace {
     core::BlockId block;
     std::byte* data = nullptr;
     bool filled = false;
+    bool inBucket = false;  ///< copied into the bucket, which is not reduced yet
 };
 
 struct UnitMemory {
@@ -72,6 +73,7 @@ struct UnitMemory {
     Held cast;                  ///< own shard in the gather dtype
     Held gather;
     Held reduceInput, reduceShare;
+    Held bucket;  ///< DDP: all gradients, one after another
     Held shardedGradient;
     core::BlockId momentsBlock;
     std::byte* moments = nullptr;          ///< first moments of all own elements, then second moments

@@ -99,7 +99,7 @@ ParameterValues wholeOf(const Training& training, const std::vector<ParameterVal
     for (std::size_t p = 0; p < whole.size(); ++p) {
         const auto elements = static_cast<std::size_t>(core::elementsOf(training.model.parameters[p].shape));
         for (std::size_t rank = 0; rank < parts.size() && whole[p].size() < elements; ++rank) {
-            if (plan.policy == core::UnitPolicy::None && !whole[p].empty()) break;
+            if (plan.policy != core::UnitPolicy::Fsdp && !whole[p].empty()) break;
             whole[p].insert(whole[p].end(), parts[rank][p].begin(), parts[rank][p].end());
         }
     }

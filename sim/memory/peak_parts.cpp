@@ -287,9 +287,10 @@ private:
                                                : ", gathered");
             }
             case MemoryCategory::ShardedGradients: return "reduced gradients, the own shard";
-            case MemoryCategory::UnshardedGradients: return "gradients";
+            case MemoryCategory::UnshardedGradients: return block.persistent ? "gradients, in the bucket" : "gradients";
             case MemoryCategory::GatherBuffers: return "all-gather output";
             case MemoryCategory::ReduceBuffers:
+                if (block.persistent) return "bucket of gradients";
                 return m_graph.streams[block.pool].kind == core::StreamKind::Compute ? "reduce-scatter input"
                                                                                      : "reduce-scatter output";
             case MemoryCategory::OptimizerState: return "exp_avg, exp_avg_sq";

@@ -16,8 +16,8 @@ struct Uses {
 Uses usesOf(const core::StepGraph& graph, const core::Model& model, const Prices& prices) {
     Uses uses;
     // Where a GPU has its layers alone, nothing is computed beside a transfer.
-    uses.overlap =
-        graph.plan.policy == core::UnitPolicy::Fsdp && graph.plan.mesh.dpShard > 1 && prices.slowNum > prices.slowDen;
+    uses.overlap = graph.plan.policy != core::UnitPolicy::None &&
+                   graph.plan.mesh.dpShard * graph.plan.mesh.dpReplicate > 1 && prices.slowNum > prices.slowDen;
     for (const core::Program& program : model.programs)
         for (const core::Kernel& kernel : program.forward) {
             uses.attention |= core::classOf(kernel.kind) == core::KernelClass::Attention;

@@ -120,6 +120,8 @@ Repricer::Repricer(const core::StepGraph& graph, const core::Model& model) : m_g
             case OpKind::PreDivide:
             case OpKind::PostDivide:
             case OpKind::ReduceCopyOut:
+            case OpKind::BucketCopyIn:
+            case OpKind::BucketCopyOut:
             case OpKind::AddGradient:
                 cost.kind = CostKind::Copy;
                 cost.bytes = op.read.value + op.written.value;

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!text) std::abort();
     const auto again = parseScenario(*text, "written.toml");
     if (!again || !(*again == *scenario)) std::abort();
-    for (const char* strategy : {"single", "naive", "fsdp"}) {
+    for (const char* strategy : {"single", "naive", "ddp", "fsdp"}) {
         const std::string word = strategy;
         const auto resolved = resolve(*scenario, {VitSpec{}, std::nullopt, ""}, {&word, 1});
         if (resolved && resolved->cases.size() != 1) std::abort();

@@ -90,6 +90,20 @@ TEST(LiveBytes, HoldInMixedPrecisionToo) {
     expectEqualBytes(alone);
 }
 
+TEST(LiveBytes, HoldForDdp) {
+    for (const bool views : {false, true})
+        for (const auto sync : {core::GradientSync::EveryMicroBatch, core::GradientSync::LastMicroBatch})
+            for (const auto param : {core::DType::F32, core::DType::BF16}) {
+                SCOPED_TRACE(views ? "views" : "no views");
+                TrainConfig config = ddp(12, 2, 3);
+                config.plan.ddp.gradientAsBucketView = views;
+                config.plan.gradientSync = sync;
+                config.plan.precision.param = param;
+                expectEqualBytes(config);
+            }
+    expectEqualBytes(ddp(6, 1));
+}
+
 TEST(LiveBytes, HoldForEveryReshardAndPrefetch) {
     for (const core::Reshard reshard :
          {core::Reshard{core::Reshard::Kind::False, 0}, core::Reshard{core::Reshard::Kind::Group, 2}}) {

@@ -42,6 +42,14 @@ std::vector<std::pair<std::string, TrainConfig>> strategies() {
     TrainConfig noRoot = fsdp(12, 2);
     noRoot.plan.fsdp.wrap.blocksPerUnit = 2;
     all.emplace_back("fsdp on 2, both blocks one unit", noRoot);
+    for (std::int64_t ranks : {1, 2, 3, 4}) all.emplace_back("ddp on " + std::to_string(ranks), ddp(12, ranks));
+    for (const bool views : {false, true})
+        for (const auto sync : {core::GradientSync::EveryMicroBatch, core::GradientSync::LastMicroBatch}) {
+            TrainConfig config = ddp(12, 2, 3);
+            config.plan.ddp.gradientAsBucketView = views;
+            config.plan.gradientSync = sync;
+            all.emplace_back("ddp on 2, 3 micro-batches", config);
+        }
     return all;
 }
 
@@ -73,9 +81,9 @@ TEST(StrategiesAgree, OnLossesAndGradients) {
 // With data of their own the ranks' gradients differ, and what each keeps is the mean: N times one rank's would be the
 // sum.
 TEST(StrategiesAgree, TheReducedGradientIsTheMeanOverRanks) {
-    TrainConfig config = prepared(fsdp(12, 3));
-    config.steps = 1;
-    const ParameterValues reduced = train(config).gradients;
+    TrainConfig config = prepared(fsdp(12, 3)), whole = prepared(ddp(12, 3));
+    config.steps = whole.steps = 1;
+    const ParameterValues reduced = train(config).gradients, averaged = train(whole).gradients;
     ParameterValues mean;
     for (std::int64_t rank = 0; rank < 3; ++rank) {
         TrainConfig alone = prepared(single(4));
@@ -91,10 +99,11 @@ TEST(StrategiesAgree, TheReducedGradientIsTheMeanOverRanks) {
     }
     const core::Model model = modelFor(config);
     for (std::size_t p = 0; p < mean.size(); ++p)
-        EXPECT_LE(relativeDistance(withoutKeyBias(model.parameters[p], reduced[p]),
-                                   withoutKeyBias(model.parameters[p], mean[p])),
-                  2e-6)
-            << model.parameters[p].name;
+        for (const auto& gradients : {reduced[p], averaged[p]})
+            EXPECT_LE(relativeDistance(withoutKeyBias(model.parameters[p], gradients),
+                                       withoutKeyBias(model.parameters[p], mean[p])),
+                      2e-6)
+                << model.parameters[p].name;
 }
 
 // After a step a rank holds its own shards and the state of what it owns, nothing of the others'.

@@ -90,6 +90,14 @@ inline TrainConfig fsdp(std::int64_t globalBatch, std::int64_t ranks, std::int64
     config.plan.mesh.dpShard = ranks;
     return config;
 }
+inline TrainConfig ddp(std::int64_t globalBatch, std::int64_t ranks, std::int64_t microBatches = 1) {
+    TrainConfig config = single(globalBatch / ranks, microBatches);
+    config.plan.name = "ddp";
+    config.plan.policy = core::UnitPolicy::Ddp;
+    config.plan.mesh.dpReplicate = ranks;
+    config.plan.ddp.bucketCap = 0.01;  // MiB: several buckets of the tiny model
+    return config;
+}
 
 inline TrainReport train(const TrainConfig& config) {
     auto report = trainSteps(config);

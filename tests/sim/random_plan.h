@@ -39,10 +39,18 @@ public:
 
     core::Plan plan(std::int64_t blocks) {
         core::Plan plan;
-        plan.policy = below(3) == 0 ? core::UnitPolicy::None : core::UnitPolicy::Fsdp;
-        if (below(3) == 0)
+        constexpr core::UnitPolicy kPolicies[] = {core::UnitPolicy::None, core::UnitPolicy::Fsdp,
+                                                  core::UnitPolicy::Fsdp, core::UnitPolicy::Ddp};
+        plan.policy = kPolicies[below(4)];
+        if (plan.policy != core::UnitPolicy::Ddp && below(3) == 0)
             plan.schedule = core::StageSchedule::Naive, plan.mesh.pp = 1 + below(std::min<std::int64_t>(blocks, 3));
         plan.mesh.dpShard = plan.policy == core::UnitPolicy::Fsdp ? 1 + below(4) : 1;
+        if (plan.policy == core::UnitPolicy::Ddp) {
+            plan.mesh.dpReplicate = 1 + below(4);
+            plan.ddp.bucketCap = 0.0002 * static_cast<double>(1 + below(8));
+            plan.ddp.gradientAsBucketView = coin();
+            if (coin()) plan.gradientSync = core::GradientSync::LastMicroBatch;
+        }
         plan.fsdp.reshardAfterForward = reshard();
         plan.fsdp.rootReshardAfterForward = reshard();
         plan.fsdp.keepLastUnit = coin();
@@ -52,7 +60,7 @@ public:
         plan.fsdp.backwardPrefetch = std::max<std::int64_t>(0, below(5) - 2);
         if (coin()) plan.precision.param = core::DType::BF16;
         plan.optimizer = coin() ? core::OptimizerKind::AdamW : core::OptimizerKind::None;
-        plan.microBatches = plan.policy == core::UnitPolicy::None ? 1 + below(3) : 1;
+        plan.microBatches = plan.policy == core::UnitPolicy::Fsdp ? 1 : 1 + below(3);
         return plan;
     }
 

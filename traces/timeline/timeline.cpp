@@ -44,10 +44,12 @@ Activity activityOf(core::OpKind kind) {
         case core::OpKind::GatherCopyIn: return Activity::GatherCopyIn;
         case core::OpKind::AllGather: return Activity::AllGather;
         case core::OpKind::CopyOut: return Activity::CopyOut;
+        case core::OpKind::BucketCopyIn:
         case core::OpKind::ReduceCopyIn: return Activity::ReduceCopyIn;
         case core::OpKind::PreDivide:
         case core::OpKind::PostDivide: return Activity::Divide;
         case core::OpKind::ReduceScatter: return Activity::ReduceScatter;
+        case core::OpKind::BucketCopyOut:
         case core::OpKind::ReduceCopyOut: return Activity::ReduceCopyOut;
         case core::OpKind::AllReduce: return Activity::AllReduce;
         case core::OpKind::Send: return Activity::Send;
