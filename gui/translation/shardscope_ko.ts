@@ -255,6 +255,18 @@
         <source>To the statistics</source>
         <translation>통계로</translation>
     </message>
+    <message>
+        <source>The timeline as a table</source>
+        <translation>타임라인을 표로</translation>
+    </message>
+    <message>
+        <source>Memory as a table</source>
+        <translation>메모리를 표로</translation>
+    </message>
+    <message>
+        <source>The sweep as a table</source>
+        <translation>훑은 결과를 표로</translation>
+    </message>
 </context>
 <context>
     <name>Plans</name>
@@ -603,6 +615,60 @@
         <source>Statistics</source>
         <translation>통계</translation>
     </message>
+    <message>
+        <source>Table</source>
+        <translation>표</translation>
+    </message>
+</context>
+<context>
+    <name>shardscope::gui::MemoryTable</name>
+    <message>
+        <source>plan</source>
+        <translation>계획</translation>
+    </message>
+    <message>
+        <source>from</source>
+        <translation>시작</translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation>사용 중</translation>
+    </message>
+</context>
+<context>
+    <name>shardscope::gui::PieceTable</name>
+    <message>
+        <source>plan</source>
+        <translation>계획</translation>
+    </message>
+    <message>
+        <source>rank</source>
+        <translation>랭크</translation>
+    </message>
+    <message>
+        <source>stream</source>
+        <translation>스트림</translation>
+    </message>
+    <message>
+        <source>what</source>
+        <translation>종류</translation>
+    </message>
+    <message>
+        <source>from</source>
+        <translation>시작</translation>
+    </message>
+    <message>
+        <source>to</source>
+        <translation>끝</translation>
+    </message>
+    <message>
+        <source>takes</source>
+        <translation>걸린 시간</translation>
+    </message>
+    <message>
+        <source>payload</source>
+        <translation>전송 데이터</translation>
+    </message>
 </context>
 <context>
     <name>shardscope::gui::PlanBar</name>
@@ -776,6 +842,37 @@
     </message>
 </context>
 <context>
+    <name>shardscope::gui::TablePanel</name>
+    <message>
+        <source>Picture to show as a table</source>
+        <translation>표로 볼 그림</translation>
+    </message>
+    <message>
+        <source>Timeline: what is in view</source>
+        <translation>타임라인: 보이는 구간</translation>
+    </message>
+    <message>
+        <source>Memory: what is in view</source>
+        <translation>메모리: 보이는 구간</translation>
+    </message>
+    <message>
+        <source>Sweep</source>
+        <translation>값 훑기</translation>
+    </message>
+    <message>
+        <source>Copy the table as CSV</source>
+        <translation>표를 CSV로 복사</translation>
+    </message>
+    <message>
+        <source>Copy the table as Markdown</source>
+        <translation>표를 Markdown으로 복사</translation>
+    </message>
+    <message>
+        <source>Table</source>
+        <translation>표</translation>
+    </message>
+</context>
+<context>
     <name>shardscope::gui::TimelineView</name>
     <message>
         <source>Timeline</source>
@@ -796,6 +893,10 @@
     <message>
         <source>One of %1 ranks that do the same at the same time. Click to draw them once.</source>
         <translation>같은 때에 같은 일을 하는 랭크 %1개 중 하나입니다. 클릭하면 한 번만 그립니다.</translation>
+    </message>
+    <message>
+        <source>from %1 to %2</source>
+        <translation>%1부터 %2까지</translation>
     </message>
 </context>
 </TS>

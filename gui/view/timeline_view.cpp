@@ -13,6 +13,7 @@
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
 #include "cli/face/words.h"
+#include "gui/view/timeline_access.h"
 #include "gui/view/words.h"
 
 namespace shardscope::gui {
@@ -34,6 +35,7 @@ bool isKey(const QKeyEvent& event, PhysicalKey place, Qt::Key letter) {
 
 TimelineView::TimelineView(PageState& state, QWidget* parent)
     : QAbstractScrollArea(parent), m_state(state), m_theme(themeOf(ThemeKind::Light)) {
+    new TimelineVoice(*this);  // before anything asks for its interface, which is kept
     setFocusPolicy(Qt::StrongFocus);
     setFrameShape(QFrame::NoFrame);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

@@ -34,6 +34,9 @@ public:
     /// The part of the viewport in which time runs from left to right.
     [[nodiscard]] QRect plot() const;
     [[nodiscard]] std::optional<PieceId> pieceAt(QPoint position) const;
+    /// Where a piece is drawn, in the viewport or beyond it.
+    [[nodiscard]] std::optional<QRect> rectOf(const PieceId& id) const;
+    [[nodiscard]] const PageState& page() const { return m_state; }
     /// What is under the pointer, in words; empty where nothing is.
     [[nodiscard]] QString wordsAt(QPoint position) const;
     /// The lane's name at its left; of identical ranks with their count and whether they can be folded.
@@ -74,7 +77,6 @@ private:
     void paintHighlight(QPainter& painter) const;
     [[nodiscard]] TimeRange planRange(std::size_t plan) const;
     [[nodiscard]] std::int64_t memoryTop() const;
-    [[nodiscard]] std::optional<QRect> rectOf(const PieceId& id) const;
     [[nodiscard]] const Strip* stripAt(int y) const;
     /// The strip whose label, at this position, folds or unfolds.
     [[nodiscard]] const Strip* foldAt(QPoint position) const;

@@ -28,6 +28,7 @@ class DetailsPanel;
 class DifferencePanel;
 class KnobPanel;
 class RangePanel;
+class TablePanel;
 class StartPage;
 class SweepPanel;
 class TimelineView;
@@ -55,6 +56,7 @@ public:
     [[nodiscard]] DetailsPanel& details() { return *m_details; }
     [[nodiscard]] SweepPanel& sweep() { return *m_sweep; }
     [[nodiscard]] RangePanel& statistics() { return *m_statistics; }
+    [[nodiscard]] TablePanel& table() { return *m_table; }
     [[nodiscard]] QUndoStack& undoStack() { return m_undo; }
     [[nodiscard]] const Study& study() const { return m_study; }
     [[nodiscard]] QString problem() const;  ///< what the banner says; empty where it is hidden
@@ -130,8 +132,9 @@ private:
     KnobPanel* m_knobs = nullptr;
     SweepPanel* m_sweep = nullptr;
     RangePanel* m_statistics = nullptr;
+    TablePanel* m_table = nullptr;
     QDockWidget *m_differenceDock = nullptr, *m_detailsDock = nullptr, *m_knobDock = nullptr, *m_sweepDock = nullptr,
-                *m_statisticsDock = nullptr;
+                *m_statisticsDock = nullptr, *m_tableDock = nullptr;
     QToolBar* m_tools = nullptr;
     QWidget* m_banner = nullptr;
     QLabel* m_bannerText = nullptr;

@@ -20,6 +20,7 @@
 #include "gui/view/difference_panel.h"
 #include "gui/view/knob_panel.h"
 #include "gui/view/range_panel.h"
+#include "gui/view/table_panel.h"
 #include "gui/view/table_text.h"
 #include "gui/view/timeline_view.h"
 #include "gui/view/words.h"
@@ -149,6 +150,20 @@ void MainWindow::makeActions() {
         m_statisticsDock->raise();
         m_statistics->table().setFocus();
     });
+    const auto table = [this](TablePanel::Picture picture) {
+        return [this, picture] {
+            m_tableDock->show();
+            m_tableDock->raise();
+            m_table->show(picture);
+            m_table->table().setFocus();
+        };
+    };
+    a.add(Menu::Go, "tableOfTimeline", text(QT_TRANSLATE_NOOP("Actions", "The timeline as a table")), "F8",
+          table(TablePanel::Picture::Timeline));
+    a.add(Menu::Go, "tableOfMemory", text(QT_TRANSLATE_NOOP("Actions", "Memory as a table")), "Shift+F8",
+          table(TablePanel::Picture::Memory));
+    a.add(Menu::Go, "tableOfSweep", text(QT_TRANSLATE_NOOP("Actions", "The sweep as a table")), "Ctrl+F8",
+          table(TablePanel::Picture::Sweep));
     a.add(Menu::Go, "timeline", text(QT_TRANSLATE_NOOP("Actions", "To the timeline")), "F6", [this] {
         if (m_state.answer()) m_pages->setCurrentWidget(m_timeline);
         m_timeline->setFocus();
@@ -187,6 +202,7 @@ void MainWindow::retranslate() {
     m_knobDock->setWindowTitle(tr("Knobs"));
     m_sweepDock->setWindowTitle(tr("Sweep"));
     m_statisticsDock->setWindowTitle(tr("Statistics"));
+    m_tableDock->setWindowTitle(tr("Table"));
     m_search->setPlaceholderText(tr("Search an op  ( / )"));
     m_search->setAccessibleName(tr("Search an op"));
     m_cancel->setText(tr("Cancel"));

@@ -7,6 +7,8 @@
 
 #include "gui/view/knob_panel.h"
 #include "gui/view/range_panel.h"
+#include "gui/view/sweep_panel.h"
+#include "gui/view/table_panel.h"
 #include "gui/window/main_window.h"
 
 namespace shardscope::gui {
@@ -104,7 +106,7 @@ void MainWindow::dropSelectedPlan() {
 }
 
 std::vector<QDockWidget*> MainWindow::docks() const {
-    return {m_knobDock, m_differenceDock, m_sweepDock, m_statisticsDock, m_detailsDock};
+    return {m_knobDock, m_differenceDock, m_sweepDock, m_statisticsDock, m_tableDock, m_detailsDock};
 }
 
 void MainWindow::makeStatistics() {
@@ -119,6 +121,9 @@ void MainWindow::makeStatistics() {
     m_statistics = new RangePanel(m_state, actions);
     m_statisticsDock = makeDock("statistics", m_statistics, Qt::BottomDockWidgetArea);
     tabifyDockWidget(m_sweepDock, m_statisticsDock);
+    m_table = new TablePanel(m_state, *m_sweep->table().model());
+    m_tableDock = makeDock("table", m_table, Qt::BottomDockWidgetArea);
+    tabifyDockWidget(m_statisticsDock, m_tableDock);
     connect(&m_state, &PageState::rangeChanged, this, [this] {
         if (m_state.range() && m_statisticsDock->isVisible()) m_statisticsDock->raise();
     });

@@ -93,6 +93,9 @@ int writeScreenshots(const QString& folder) {
                 QApplication::processEvents();
                 good &= save(window, folder + QStringLiteral("/statistics") + ending, scale);
                 window.state().setRange(std::nullopt);
+                window.actions().find(QStringLiteral("tableOfTimeline"))->trigger();
+                QApplication::processEvents();
+                good &= save(window, folder + QStringLiteral("/table") + ending, scale);
                 window.keepPlan();
                 QObject::connect(&window, &MainWindow::shown, &loop, &QEventLoop::quit);
                 window.actions().find(QStringLiteral("strategyNaive"))->trigger();
