@@ -267,6 +267,18 @@
         <source>The sweep as a table</source>
         <translation>훑은 결과를 표로</translation>
     </message>
+    <message>
+        <source>Continue where you were</source>
+        <translation>하던 곳에서 계속</translation>
+    </message>
+    <message>
+        <source>Show replicas (ddp)</source>
+        <translation>복제 보기 (ddp)</translation>
+    </message>
+    <message>
+        <source>Reset layout</source>
+        <translation>배치 초기화</translation>
+    </message>
 </context>
 <context>
     <name>Plans</name>
@@ -619,6 +631,10 @@
         <source>Table</source>
         <translation>표</translation>
     </message>
+    <message>
+        <source>There is nothing to continue.</source>
+        <translation>이어서 할 것이 없습니다.</translation>
+    </message>
 </context>
 <context>
     <name>shardscope::gui::MemoryTable</name>
@@ -796,6 +812,10 @@
     <message>
         <source>Or drop a scenario, a config.json or a model&apos;s folder on this window.</source>
         <translation>또는 시나리오, config.json, 모델 폴더를 이 창에 끌어다 놓으세요.</translation>
+    </message>
+    <message>
+        <source>Continue where you were</source>
+        <translation>하던 곳에서 계속</translation>
     </message>
 </context>
 <context>

@@ -78,7 +78,7 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_desktop(QApplic
     makePanels();
     makeActions();
     QList<QAction*> planActions;
-    for (const char* id : {"strategySingle", "strategyNaive", "strategyFsdp", "keepPlan"})
+    for (const char* id : {"strategySingle", "strategyNaive", "strategyDdp", "strategyFsdp", "keepPlan"})
         planActions << m_actions.find(QLatin1String(id));
     auto* plans = new PlanBar(m_state, planActions);
     connect(plans, &PlanBar::dropWanted, this, &MainWindow::dropPlan);
@@ -102,6 +102,7 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_desktop(QApplic
     });
 
     connect(m_start, &StartPage::sampleChosen, this, &MainWindow::openSample);
+    connect(m_start, &StartPage::continueWanted, this, &MainWindow::continueSession);
     connect(m_start, &StartPage::fileChosen, this, &MainWindow::openPath);
     connect(m_start, &StartPage::openWanted, this, [this] { m_actions.find(QStringLiteral("open"))->trigger(); });
     connect(&m_evaluator, &Evaluator::answered, this, &MainWindow::showAnswer);
@@ -188,6 +189,7 @@ void MainWindow::makePanels() {
 }
 
 void MainWindow::openPath(const QString& path) {
+    m_session = {};
     m_opened = path;
     m_firstAnswer = true;
     m_evaluator.open(path.toStdString(), {}, m_study.strategies);
@@ -195,14 +197,18 @@ void MainWindow::openPath(const QString& path) {
 
 void MainWindow::openSample(int index) {
     const Sample& sample = samples().at(static_cast<std::size_t>(index));
+    m_session = {};
     m_opened.clear();
     m_firstAnswer = true;
     m_evaluator.open(sample.source, sample.overrides, m_study.strategies);
 }
 
 void MainWindow::showAnswer(std::shared_ptr<const Answer> answer) {
+    const bool continued = !m_session.empty();
+    if (takePart(answer)) return;
     hideProblem();
     m_state.setAnswer(answer);
+    if (continued) m_state.setKept(m_study.kept);
     m_sweep->setAnswer(answer, m_firstAnswer);
     if (m_firstAnswer) {
         m_firstAnswer = false;
@@ -210,6 +216,7 @@ void MainWindow::showAnswer(std::shared_ptr<const Answer> answer) {
         m_study.scenario = answer->loaded.scenario;
         m_knobs->setScenario(answer->loaded.scenario);
         m_state.fit();
+        if (continued) restoreView();
         if (!m_opened.isEmpty()) remember(m_opened);
         if (m_pages->currentWidget() != m_timeline) {
             m_pages->setCurrentWidget(m_timeline);
@@ -229,17 +236,9 @@ void MainWindow::showProgress(core::WorkStage stage, const QString& plan, double
     m_progress->setValue(static_cast<int>(std::lround(100 * share)));
 }
 
-void MainWindow::showPanels() {
-    if (QMainWindow::restoreState(QSettings().value(QStringLiteral("panels")).toByteArray())) return;
-    for (QDockWidget* dock : docks()) dock->show();
-    // The timeline is what the window is for.
-    resizeDocks({m_knobDock, m_detailsDock}, {width() / 5, width() / 5}, Qt::Horizontal);
-    resizeDocks({m_differenceDock}, {fontMetrics().height() * 15}, Qt::Vertical);
-    m_differenceDock->raise();
-}
-
 void MainWindow::cancel() {
     m_evaluator.cancel();
+    m_session = {};
     if (!m_state.answer()) return;
     m_firstAnswer = false;
     if (m_knobs->scenario() != m_state.answer()->loaded.scenario || m_study.strategies != m_state.answer()->strategies)
@@ -247,6 +246,9 @@ void MainWindow::cancel() {
 }
 
 void MainWindow::showError(const core::Error& error) {
+    // A kept plan that cannot be made again is left out; the others go on.
+    if (takePart(nullptr)) return;
+    m_session = {};
     const QString text = toQString(core::describe(error));
     if (!m_firstAnswer) m_knobs->showProblem(m_editedPath, text);
     showProblem(m_firstAnswer ? text : tr("What is shown is the scenario before the last change. %1").arg(text));
@@ -356,27 +358,6 @@ void MainWindow::changeEvent(QEvent* event) {
 void MainWindow::closeEvent(QCloseEvent* event) {
     saveState();
     QMainWindow::closeEvent(event);
-}
-
-void MainWindow::saveState() {
-    QSettings settings;
-    settings.setValue(QStringLiteral("geometry"), saveGeometry());
-    if (m_panelsShown) settings.setValue(QStringLiteral("panels"), QMainWindow::saveState());
-    settings.setValue(QStringLiteral("language"), m_language);
-    settings.setValue(QStringLiteral("theme"), m_themeKind ? static_cast<int>(*m_themeKind) : -1);
-}
-
-void MainWindow::restoreState() {
-    QSettings settings;
-    restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-    const int theme = settings.value(QStringLiteral("theme"), -1).toInt();
-    if (theme >= 0 && theme <= 2) setThemeKind(static_cast<ThemeKind>(theme));
-    setLanguage(settings
-                    .value(QStringLiteral("language"), QLocale::system().language() == QLocale::Korean
-                                                           ? QStringLiteral("ko")
-                                                           : QStringLiteral("en"))
-                    .toString());
-    m_start->setRecent(settings.value(QStringLiteral("recent")).toStringList());
 }
 
 void MainWindow::remember(const QString& path) {

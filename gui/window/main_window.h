@@ -10,6 +10,7 @@
 #include "gui/action/actions.h"
 #include "gui/theme/theme.h"
 #include "gui/view/page_state.h"
+#include "gui/window/session.h"
 #include "gui/window/study.h"
 #include "gui/worker/evaluator.h"
 
@@ -41,6 +42,8 @@ public:
 
     void openPath(const QString& path);
     void openSample(int index);
+    /// What was open when the last window was closed: its scenario, its kept plans, what was in view.
+    void continueSession();
     void setThemeKind(std::optional<ThemeKind> kind);  ///< none: as the desktop
     void setLanguage(const QString& language);         ///< "en", "ko"
     [[nodiscard]] QString language() const { return m_language; }
@@ -92,6 +95,11 @@ private:
     void showError(const core::Error& error);
     void showProgress(core::WorkStage stage, const QString& plan, double share);
     void showPanels();
+    void arrangePanels();
+    void openNextPart();
+    /// Whether an answer (or, null, an error) was of a session's kept plan; asks for the next part then.
+    bool takePart(const std::shared_ptr<const Answer>& answer);
+    void restoreView();
     void cancel();
     void showProblem(const QString& text);
     void hideProblem();
@@ -145,7 +153,9 @@ private:
     QTimer *m_play = nullptr, *m_slow = nullptr;  ///< m_slow: work that takes long enough to be told of
     std::vector<QMenu*> m_menus;
     QString m_editedPath;
-    Study m_study;  ///< what the next change is counted from
+    Session m_session;                  ///< what is still to be continued
+    std::vector<ShownPlan> m_restored;  ///< of it so far
+    Study m_study;                      ///< what the next change is counted from
 };
 
 }  // namespace shardscope::gui

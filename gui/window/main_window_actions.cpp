@@ -12,6 +12,7 @@
 #include <QMenuBar>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QSettings>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
@@ -43,6 +44,8 @@ void MainWindow::makeActions() {
               const QString path = QFileDialog::getExistingDirectory(this);
               if (!path.isEmpty()) openPath(path);
           });
+    a.add(Menu::File, "continue", text(QT_TRANSLATE_NOOP("Actions", "Continue where you were")), "Ctrl+Shift+R",
+          [this] { continueSession(); });
     a.add(Menu::File, "export", text(QT_TRANSLATE_NOOP("Actions", "Save the picture\u2026")), "Ctrl+E", [this] {
         const QString path = QFileDialog::getSaveFileName(this, {}, QStringLiteral("shardscope.png"),
                                                           QStringLiteral("PNG (*.png);;SVG (*.svg);;PDF (*.pdf)"));
@@ -76,6 +79,7 @@ void MainWindow::makeActions() {
     strategy("strategyNaive", text(QT_TRANSLATE_NOOP("Actions", "Show naive placement (naive)")), "naive");
     strategy("strategyDdp", text(QT_TRANSLATE_NOOP("Actions", "Show whole copies with averaged gradients (ddp)")),
              "ddp");
+    strategy("strategyDdp", text(QT_TRANSLATE_NOOP("Actions", "Show replicas (ddp)")), "ddp");
     strategy("strategyFsdp", text(QT_TRANSLATE_NOOP("Actions", "Show sharding (fsdp)")), "fsdp");
     a.add(Menu::Plans, "keepPlan", text(QT_TRANSLATE_NOOP("Actions", "Keep for comparison")), "K",
           [this] { keepPlan(); });
@@ -121,6 +125,11 @@ void MainWindow::makeActions() {
                 [this] { setLanguage(QStringLiteral("ko")); });
     a.add(Menu::View, "panels", text(QT_TRANSLATE_NOOP("Actions", "Show all panels")), "", [this] {
         for (QDockWidget* dock : docks()) dock->show();
+    });
+
+    a.add(Menu::View, "resetLayout", text(QT_TRANSLATE_NOOP("Actions", "Reset layout")), "", [this] {
+        QSettings().remove(QStringLiteral("panels"));
+        if (m_panelsShown) arrangePanels();
     });
 
     a.add(Menu::Go, "play", text(QT_TRANSLATE_NOOP("Actions", "Play and pause")), "Space", [this] { togglePlay(); });

@@ -63,6 +63,10 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent) {
         m_samples.push_back(button);
     }
     column->addSpacing(18);
+    m_continue = new QPushButton;
+    m_continue->hide();
+    connect(m_continue, &QPushButton::clicked, this, &StartPage::continueWanted);
+    column->addWidget(m_continue, 0, Qt::AlignLeft);
     m_recentTitle = heading();
     m_recent = new QListWidget;
     m_recent->setMaximumHeight(fontMetrics().height() * 7);
@@ -88,7 +92,12 @@ void StartPage::setRecent(const QStringList& files) {
     m_recentTitle->setVisible(!files.isEmpty());
 }
 
+void StartPage::setContinuable(bool continuable) {
+    m_continue->setVisible(continuable);
+}
+
 void StartPage::retranslate() {
+    m_continue->setText(tr("Continue where you were"));
     m_subtitle->setText(tr("Where do my GPUs wait, and what would happen if I sharded differently?"));
     m_samplesTitle->setText(tr("Start with a sample"));
     for (std::size_t i = 0; i < m_samples.size(); ++i) {

@@ -25,11 +25,14 @@ class StartPage : public QWidget {
 public:
     explicit StartPage(QWidget* parent = nullptr);
     void setRecent(const QStringList& files);
+    /// Whether there is a session to go on with.
+    void setContinuable(bool continuable);
 
 signals:
     void sampleChosen(int index);
     void fileChosen(const QString& path);
     void openWanted();
+    void continueWanted();
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -39,7 +42,7 @@ private:
     QLabel *m_title = nullptr, *m_subtitle = nullptr, *m_samplesTitle = nullptr, *m_recentTitle = nullptr,
            *m_drop = nullptr;
     std::vector<QPushButton*> m_samples;
-    QPushButton* m_open = nullptr;
+    QPushButton *m_open = nullptr, *m_continue = nullptr;
     QListWidget* m_recent = nullptr;
 };
 

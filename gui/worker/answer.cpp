@@ -34,6 +34,14 @@ Result<Answer> answerTo(const std::string& what, const std::vector<std::string>&
     return simulated(std::move(loaded), strategies, work);
 }
 
+Result<Answer> answerAgain(const std::string& what, const std::string& scenario,
+                           const std::vector<std::string>& strategies, const core::Work& work) {
+    SHARDSCOPE_ASSIGN(const cli::Loaded loaded, cli::load(what, {}, work));
+    SHARDSCOPE_ASSIGN(const core::Document document, core::parseToml(scenario, what));
+    SHARDSCOPE_ASSIGN(const core::Scenario wanted, core::parseScenario(document, what));
+    return answerTo(loaded, wanted, strategies, work);
+}
+
 Result<Answer> answerTo(const cli::Loaded& before, const core::Scenario& scenario,
                         const std::vector<std::string>& strategies, const core::Work& work) {
     SHARDSCOPE_TRY(work.enter(WorkStage::Reading));

@@ -33,6 +33,9 @@ struct Answer {
 /// the key that they name; Cancelled.
 [[nodiscard]] core::Result<Answer> answerTo(const std::string& what, const std::vector<std::string>& overrides,
                                             const std::vector<std::string>& strategies, const core::Work& work = {});
+/// What a user names with `scenario` (TOML) in place of its own: what was open once. Errors: those of both.
+[[nodiscard]] core::Result<Answer> answerAgain(const std::string& what, const std::string& scenario,
+                                               const std::vector<std::string>& strategies, const core::Work& work = {});
 /// The same again with another scenario; files are read anew only where the scenario names others than `before`.
 [[nodiscard]] core::Result<Answer> answerTo(const cli::Loaded& before, const core::Scenario& scenario,
                                             const std::vector<std::string>& strategies, const core::Work& work = {});

@@ -21,6 +21,13 @@ void Evaluator::open(const std::string& what, const std::vector<std::string>& ov
     });
 }
 
+void Evaluator::reopen(const std::string& what, const std::string& scenario,
+                       const std::vector<std::string>& strategies) {
+    request(strategies.size(), [what, scenario, strategies](const core::Work& work) {
+        return answerAgain(what, scenario, strategies, work);
+    });
+}
+
 void Evaluator::change(std::shared_ptr<const Answer> shown, const core::Scenario& scenario,
                        const std::vector<std::string>& strategies) {
     request(strategies.size(), [shown = std::move(shown), scenario, strategies](const core::Work& work) {

@@ -27,6 +27,8 @@ public:
     /// Something new, in place of what is shown.
     void open(const std::string& what, const std::vector<std::string>& overrides,
               const std::vector<std::string>& strategies);
+    /// What was open once, with its scenario as text.
+    void reopen(const std::string& what, const std::string& scenario, const std::vector<std::string>& strategies);
     /// Another scenario for what is shown.
     void change(std::shared_ptr<const Answer> shown, const core::Scenario& scenario,
                 const std::vector<std::string>& strategies);

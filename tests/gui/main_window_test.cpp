@@ -21,6 +21,7 @@ const QString kBatch = QStringLiteral("training.local_batch_size");
 const QString kShards = QStringLiteral("parallelism.data_parallel_shard_degree");
 
 TEST(Window, OpensWithAPageThatHasTheSamples) {
+    QSettings().clear();
     OpenWindow window;
     EXPECT_EQ(window.state().answer(), nullptr);
     EXPECT_EQ(window.problem(), QString());

@@ -105,8 +105,8 @@ bool mayStayAsItIs(const QString& text) {
     for (const core::Key& key : core::scenarioKeys())
         if (text == toQString(key.name())) return true;
     static const QStringList kNames = {QStringLiteral("English"), QStringLiteral("Shardscope"), QStringLiteral("naive"),
-                                       QStringLiteral("fsdp"),    QStringLiteral("single"),     QStringLiteral("CSV"),
-                                       QStringLiteral("Markdown")};
+                                       QStringLiteral("fsdp"),    QStringLiteral("single"),     QStringLiteral("ddp"),
+                                       QStringLiteral("CSV"),     QStringLiteral("Markdown")};
     return kNames.contains(text);
 }
 
