@@ -73,6 +73,8 @@ QString differenceText(const DifferenceRow& row, std::size_t plan) {
     const double times = less ? 1 / ratio : ratio;
     const QString factor =
         times >= 1000 ? toQString(cli::groupedDigits(std::llround(times))) : QString::number(times, 'g', 3);
+    // Where the factor rounds to one, the sign and the size say all.
+    if (factor == QLatin1String("1")) return sign;
     QString words;
     if (row.figure == Figure::Step)
         words = less ? Words::tr("%1 times faster").arg(factor) : Words::tr("%1 times slower").arg(factor);

@@ -384,7 +384,11 @@ void MainWindow::applyTheme() {
     QString style =
         QStringLiteral("#banner { border-bottom: 2px solid %1; background: %2; } QLabel#problem { color: %1; }")
             .arg(problemColour, m_theme.palette.color(QPalette::AlternateBase).name());
-    // Fusion's own frames are darker than the window: on black they cannot be seen.
+    // Fusion's own frames are darker than the window: on dark grey an empty box is hardly seen, on black nothing is.
+    if (m_theme.kind == ThemeKind::Dark)
+        style += QStringLiteral(
+                     "QCheckBox::indicator { border: 1px solid %1; } QCheckBox::indicator:checked { background: %1; }")
+                     .arg(m_theme.mutedText.name());
     if (m_theme.kind == ThemeKind::HighContrast)
         style +=
             QStringLiteral(

@@ -76,6 +76,8 @@ TEST(Differences, InWordsHaveSignAndFactor) {
     EXPECT_EQ(differenceText(more, 1), QStringLiteral("+2.00 MiB, 3 times more"));
     const DifferenceRow same{Figure::Waiting, Unit::Nanoseconds, true, {5, 5}};
     EXPECT_EQ(differenceText(same, 1), QStringLiteral("the same"));
+    const DifferenceRow hardly{Figure::Waiting, Unit::Nanoseconds, true, {30'000, 30'020}};
+    EXPECT_EQ(differenceText(hardly, 1), QStringLiteral("+20 ns")) << "not once more";
     const DifferenceRow fromNothing{Figure::WireBytes, Unit::Bytes, true, {0, 512}};
     EXPECT_EQ(differenceText(fromNothing, 1), QStringLiteral("+512 B")) << "no factor over nothing";
 }
