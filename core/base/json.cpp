@@ -105,10 +105,9 @@ public:
         return true;
     }
     bool parse_error(std::size_t position, const std::string&, const std::exception& exception) {
-        m_error = Error{ErrorCode::Input,
-                        "no valid JSON: " + reasonOf(exception),
+        m_error = Error{ErrorCode::Input, "no valid JSON: " + reasonOf(exception),
                         placeOf(m_bytes, position == 0 ? 0 : position - 1, m_name),
-                        {}};
+                        "correct it there, or see that the file was written or downloaded whole"};
         return false;
     }
     // NOLINTEND(readability-identifier-naming)
@@ -133,10 +132,9 @@ private:
     bool open(Document value) {
         if (m_open.size() == kMaxDepth) {
             const auto offset = static_cast<std::size_t>(m_at - m_bytes.data());
-            m_error = Error{ErrorCode::Input,
-                            fmt::format("found more than {} levels of nesting", kMaxDepth),
+            m_error = Error{ErrorCode::Input, fmt::format("found more than {} levels of nesting", kMaxDepth),
                             placeOf(m_bytes, offset == 0 ? 0 : offset - 1, m_name),
-                            {}};
+                            "this is a file of another kind, or a damaged one"};
             return false;
         }
         m_open.push_back(put(std::move(value)));

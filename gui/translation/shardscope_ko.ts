@@ -279,6 +279,105 @@
         <source>Reset layout</source>
         <translation>배치 초기화</translation>
     </message>
+    <message>
+        <source>Size 100 %</source>
+        <translation>크기 100 %</translation>
+    </message>
+    <message>
+        <source>Size 125 %</source>
+        <translation>크기 125 %</translation>
+    </message>
+    <message>
+        <source>Size 150 %</source>
+        <translation>크기 150 %</translation>
+    </message>
+    <message>
+        <source>Size 200 %</source>
+        <translation>크기 200 %</translation>
+    </message>
+    <message>
+        <source>Size 250 %</source>
+        <translation>크기 250 %</translation>
+    </message>
+    <message>
+        <source>Size 300 %</source>
+        <translation>크기 300 %</translation>
+    </message>
+    <message>
+        <source>Larger</source>
+        <translation>크게</translation>
+    </message>
+    <message>
+        <source>Smaller</source>
+        <translation>작게</translation>
+    </message>
+    <message>
+        <source>Usual size</source>
+        <translation>보통 크기</translation>
+    </message>
+</context>
+<context>
+    <name>Formula</name>
+    <message>
+        <source>send</source>
+        <translation>보내기</translation>
+    </message>
+    <message>
+        <source>Nothing is sent.</source>
+        <translation>보내는 것이 없습니다.</translation>
+    </message>
+    <message>
+        <source>What the GPU that sends most (%1) sends in a step: %2; of X bytes among N GPUs a gather or reduce-scatter sends X (N − 1) / N.</source>
+        <translation>가장 많이 보내는 GPU(%1)가 한 스텝에 보내는 양: %2. GPU N개 사이의 X바이트에서 all-gather나 reduce-scatter는 X (N − 1) / N을 보냅니다.</translation>
+    </message>
+    <message>
+        <source>From the beginning of the step to the end of the last op on any GPU: %1.</source>
+        <translation>스텝의 시작부터 어느 GPU에서든 마지막 op가 끝날 때까지: %1.</translation>
+    </message>
+    <message>
+        <source>Samples of a step / step = %1 / %2 = %3.</source>
+        <translation>한 스텝의 샘플 / 스텝 = %1 / %2 = %3.</translation>
+    </message>
+    <message>
+        <source>(waiting + idle) of all GPUs / GPUs = (%1 + %2) / %3 = %4.</source>
+        <translation>모든 GPU의 (대기 + 유휴) / GPU 수 = (%1 + %2) / %3 = %4.</translation>
+    </message>
+    <message>
+        <source>Transfers with no compute beside them, of all GPUs / GPUs = %1 / %2 = %3.</source>
+        <translation>연산과 겹치지 않은 전송, 모든 GPU의 합 / GPU 수 = %1 / %2 = %3.</translation>
+    </message>
+    <message>
+        <source>Of the GPU with the least left (%1): reserved by the allocator + CUDA context + NCCL&apos;s buffers = %2 + %3 + %4 = %5.</source>
+        <translation>여유가 가장 적은 GPU(%1): 할당자가 잡은 메모리 + CUDA 컨텍스트 + NCCL 버퍼 = %2 + %3 + %4 = %5.</translation>
+    </message>
+    <message>
+        <source>Usable − needed = %1 − %2 = %3.</source>
+        <translation>쓸 수 있는 양 − 필요한 양 = %1 − %2 = %3.</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>스텝</translation>
+    </message>
+    <message>
+        <source>Sums over all GPUs (%1):</source>
+        <translation>모든 GPU(%1개)의 합:</translation>
+    </message>
+    <message>
+        <source>compute</source>
+        <translation>연산</translation>
+    </message>
+    <message>
+        <source>exposed transfers</source>
+        <translation>드러난 전송</translation>
+    </message>
+    <message>
+        <source>exposed copies</source>
+        <translation>드러난 복사</translation>
+    </message>
+    <message>
+        <source>waiting + idle</source>
+        <translation>대기 + 유휴</translation>
+    </message>
 </context>
 <context>
     <name>Plans</name>
@@ -501,6 +600,10 @@
         <source>Samples in a step</source>
         <translation>스텝당 샘플 수</translation>
     </message>
+    <message>
+        <source>The global batch: training.global_batch_size, or training.local_batch_size on every GPU.</source>
+        <translation>전체 배치: training.global_batch_size, 또는 GPU마다 training.local_batch_size.</translation>
+    </message>
 </context>
 <context>
     <name>shardscope::gui::KnobPanel</name>
@@ -534,10 +637,6 @@
     <message>
         <source>%1 of %2</source>
         <translation>%2개 중 %1번째</translation>
-    </message>
-    <message>
-        <source>the picture cannot be written</source>
-        <translation>그림을 저장할 수 없습니다</translation>
     </message>
     <message>
         <source>Differences</source>
@@ -634,6 +733,26 @@
     <message>
         <source>There is nothing to continue.</source>
         <translation>이어서 할 것이 없습니다.</translation>
+    </message>
+    <message>
+        <source>Of %1 files the first is opened.</source>
+        <translation>파일 %1개 중 첫 번째를 엽니다.</translation>
+    </message>
+    <message>
+        <source>Takes the panel out of the window, or puts it back</source>
+        <translation>패널을 창 밖으로 꺼내거나 다시 넣기</translation>
+    </message>
+    <message>
+        <source>Closes the panel</source>
+        <translation>패널 닫기</translation>
+    </message>
+    <message>
+        <source>Scroll left</source>
+        <translation>왼쪽으로</translation>
+    </message>
+    <message>
+        <source>Scroll right</source>
+        <translation>오른쪽으로</translation>
     </message>
 </context>
 <context>
@@ -917,6 +1036,14 @@
     <message>
         <source>from %1 to %2</source>
         <translation>%1부터 %2까지</translation>
+    </message>
+    <message>
+        <source>%1: compute / step = %2 / %3 = %4 %</source>
+        <translation>%1: 연산 / 스텝 = %2 / %3 = %4 %</translation>
+    </message>
+    <message>
+        <source>%1 of %2 that a GPU can use</source>
+        <translation>GPU가 쓸 수 있는 %2의 %1</translation>
     </message>
 </context>
 </TS>

@@ -3,6 +3,7 @@
 #include <QEvent>
 
 #include "cli/face/text_picture.h"
+#include "gui/view/messages.h"
 #include "gui/view/words.h"
 #include "sim/price/price_graph.h"
 
@@ -72,7 +73,8 @@ QString DetailsPanel::selectionHtml(const PieceId& id) const {
     html += row(tr("takes"), toQString(cli::durationText(piece.end - piece.begin)));
     if (piece.span == timeline::kNoIndex) return html + QStringLiteral("</table>");
     const std::uint32_t span = piece.span;
-    if (!t.strings[t.spans.unit[span]].empty()) html += row(tr("unit"), escaped(t.strings[t.spans.unit[span]]));
+    if (!t.strings[t.spans.unit[span]].empty())
+        html += row(tr("unit"), inWindowsLanguage(t.strings[t.spans.unit[span]]).toHtmlEscaped());
     if (t.spans.bytes[span] > 0) html += row(tr("payload"), toQString(cli::bytesText(t.spans.bytes[span])));
     if (t.spans.microBatch[span] > 0 || plan.setup.plan.microBatches > 1)
         html += row(tr("micro-batch"), QString::number(t.spans.microBatch[span]));
@@ -88,7 +90,8 @@ QString DetailsPanel::selectionHtml(const PieceId& id) const {
             list += QStringLiteral("<li><a href=\"span:%1/%2\">%3</a> (%4)</li>")
                         .arg(id.plan)
                         .arg(other)
-                        .arg(escaped(t.strings[t.spans.name[other]]), reasonName(flow.reason).toHtmlEscaped());
+                        .arg(inWindowsLanguage(t.strings[t.spans.name[other]]).toHtmlEscaped(),
+                             reasonName(flow.reason).toHtmlEscaped());
         }
         if (shown > 12) list += QStringLiteral("<li>%1</li>").arg(tr("and %n more", nullptr, shown - 12));
         return list;
@@ -102,7 +105,7 @@ QString DetailsPanel::selectionHtml(const PieceId& id) const {
             sim::explainPrice(*plan.graph, *plan.model, m_state.plans()[id.plan].report().cluster, {},
                               core::OpId(static_cast<std::size_t>(t.spans.op[span])));
         html += QStringLiteral("<p><b>%1</b></p><pre style=\"white-space:pre-wrap\">%2</pre>")
-                    .arg(tr("How its time comes about"), escaped(formula));
+                    .arg(tr("How its time comes about"), inWindowsLanguage(formula).toHtmlEscaped());
     }
     return html;
 }
@@ -120,7 +123,8 @@ QString DetailsPanel::peakHtml() const {
             html +=
                 row(toQString(cli::bytesText(part.bytes.value)),
                     toQString(pictureText().memoryCategories[static_cast<std::size_t>(part.category)]).toHtmlEscaped() +
-                        QStringLiteral(": ") + escaped(part.tensors) + QStringLiteral("<br>") + escaped(part.owner));
+                        QStringLiteral(": ") + inWindowsLanguage(part.tensors).toHtmlEscaped() +
+                        QStringLiteral("<br>") + inWindowsLanguage(part.owner).toHtmlEscaped());
         }
         html += QStringLiteral("</table>");
     }

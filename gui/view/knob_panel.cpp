@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "gui/view/messages.h"
 #include "gui/view/words.h"
 
 namespace shardscope::gui {
@@ -19,11 +20,6 @@ using core::Document;
 using core::Key;
 
 namespace {
-
-/// What a key does, in the window's language; the English text is the key's own.
-QString inWindowsLanguage(std::string_view text) {
-    return QCoreApplication::translate("Key", std::string(text).c_str());
-}
 
 QString textOf(const Document& value) {
     return value.kind == Document::Kind::Text ? toQString(value.text) : toQString(core::writeTomlValue(value));
@@ -145,6 +141,7 @@ void KnobPanel::retranslate() {
         knob.what->setText(what);
         knob.editor->setAccessibleName(toQString(knob.key->path));
         knob.editor->setAccessibleDescription(what);
+        showProblem(knob);
     }
 }
 
@@ -161,7 +158,10 @@ void KnobPanel::refresh() {
 
 void KnobPanel::setScenario(const core::Scenario& scenario) {
     m_scenario = scenario;
-    for (const Knob& knob : m_knobs) knob.problem->hide();
+    for (Knob& knob : m_knobs) {
+        knob.problemWords = nullptr;
+        showProblem(knob);
+    }
     refresh();
 }
 
@@ -177,7 +177,7 @@ void KnobPanel::choose(Knob& knob, const Document& value) {
     const std::string path(knob.key->path);
     core::Scenario changed = m_scenario;
     if (const auto set = core::applyOverride(changed, path + "=" + core::writeTomlValue(value)); !set) {
-        showProblem(toQString(path), toQString(set.error().message));
+        showProblem(toQString(path), [error = set.error()] { return reasonText(error); });
         return;
     }
     showProblem(toQString(path), {});
@@ -188,7 +188,7 @@ void KnobPanel::choose(Knob& knob, const Document& value) {
 bool KnobPanel::setKey(const QString& path, const QString& value) {
     core::Scenario changed = m_scenario;
     if (const auto set = core::applyOverride(changed, (path + u'=' + value).toStdString()); !set) {
-        showProblem(path, toQString(set.error().message));
+        showProblem(path, [error = set.error()] { return reasonText(error); });
         return false;
     }
     showProblem(path, {});
@@ -198,12 +198,17 @@ bool KnobPanel::setKey(const QString& path, const QString& value) {
     return true;
 }
 
-void KnobPanel::showProblem(const QString& path, const QString& text) {
+void KnobPanel::showProblem(const QString& path, std::function<QString()> words) {
     Knob* knob = find(path);
     if (knob == nullptr) return;
-    knob->problem->setText(text.isEmpty() ? text : QStringLiteral("\u26a0 ") + text);
-    knob->problem->setVisible(!text.isEmpty());
-    if (!text.isEmpty()) ensureWidgetVisible(knob->row);
+    knob->problemWords = std::move(words);
+    showProblem(*knob);
+    if (knob->problemWords) ensureWidgetVisible(knob->row);
+}
+
+void KnobPanel::showProblem(const Knob& knob) {
+    knob.problem->setText(knob.problemWords ? QStringLiteral("\u26a0 ") + knob.problemWords() : QString());
+    knob.problem->setVisible(knob.problemWords != nullptr);
 }
 
 QWidget* KnobPanel::editorOf(const QString& path) const {

@@ -26,8 +26,9 @@ public:
     [[nodiscard]] const core::Scenario& scenario() const { return m_scenario; }
     /// Sets a key from text as `--set` takes it; false, with the reason shown, where it is refused.
     bool setKey(const QString& path, const QString& value);
-    /// What simulating the present scenario failed with, beside the key that it names; empty text takes it away.
-    void showProblem(const QString& path, const QString& text);
+    /// What simulating the present scenario failed with, beside the key that was turned, in words that are asked for
+    /// again when the language changes; none takes it away.
+    void showProblem(const QString& path, std::function<QString()> words);
     [[nodiscard]] QWidget* editorOf(const QString& path) const;
     [[nodiscard]] QString problemOf(const QString& path) const;
     void setFilter(const QString& text);
@@ -46,12 +47,14 @@ private:
         QLabel *name = nullptr, *what = nullptr, *problem = nullptr;
         QWidget* editor = nullptr;
         std::function<void(const core::Document&)> put;  ///< shows a value
+        std::function<QString()> problemWords;
     };
     void build();
     void addKnob(const core::Key& key, QVBoxLayout& layout);
     void retranslate();
     void refresh();
     void choose(Knob& knob, const core::Document& value);
+    static void showProblem(const Knob& knob);
     [[nodiscard]] Knob* find(const QString& path);
 
     core::Scenario m_scenario;

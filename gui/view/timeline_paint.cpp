@@ -7,6 +7,7 @@
 
 #include "cli/face/text_picture.h"
 #include "cli/face/words.h"
+#include "gui/view/messages.h"
 #include "gui/view/timeline_view.h"
 #include "gui/view/words.h"
 
@@ -55,7 +56,7 @@ void TimelineView::paintMemoryWords(QPainter& painter, const Strip& strip, int y
     painter.drawText(QRect(0, y, area.left() - 8, fontMetrics().height()), Qt::AlignRight, toQString(text.memory));
     painter.setPen(m_theme.mutedText);
     painter.drawText(QRect(0, y + fontMetrics().height(), area.left() - 8, fontMetrics().height()), Qt::AlignRight,
-                     toQString(set.timeline->strings[set.timeline->ranks[set.memoryRank].name]));
+                     inWindowsLanguage(set.timeline->strings[set.timeline->ranks[set.memoryRank].name]));
     painter.setPen(m_theme.axis);
     painter.drawLine(area.left(), y + strip.height, area.right(), y + strip.height);
     const QString capacity = toQString(formats::fill(text.capacity, cli::bytesText(set.capacity)));

@@ -5,6 +5,7 @@
 
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
+#include "gui/view/messages.h"
 
 namespace shardscope::gui {
 
@@ -113,12 +114,12 @@ QString reasonName(timeline::FlowReason reason) {
 
 QString rankName(const LaneSet& set, std::uint32_t rankIndex, std::int64_t rank, std::int64_t ranks) {
     const timeline::RankRow& row = set.timeline->ranks[rankIndex];
-    const QString name = toQString(set.timeline->strings[row.name]);
+    const QString name = inWindowsLanguage(set.timeline->strings[row.name]);
     if (row.multiplicity == 1) return name;
     const QString count = toQString(cli::groupedDigits(ranks));
     if (ranks == row.multiplicity) return QStringLiteral("%1 x %2").arg(name, count);
     if (ranks > 1) return Words::tr("the other %1").arg(count);
-    return QStringLiteral("rank %1").arg(row.rank + rank);
+    return inWindowsLanguage("rank " + std::to_string(row.rank + rank));
 }
 
 QString describePiece(const LaneSet& set, const Lane& lane, const formats::RowPiece& piece) {
@@ -130,7 +131,7 @@ QString describePiece(const LaneSet& set, const Lane& lane, const formats::RowPi
             toQString(formats::fill(text.waits[static_cast<std::size_t>(piece.cause)], t.strings[piece.causeUnit]));
         return Words::tr("waits %1: %2").arg(duration, cause);
     }
-    const QString name = piece.span != timeline::kNoIndex ? toQString(t.strings[t.spans.name[piece.span]])
+    const QString name = piece.span != timeline::kNoIndex ? inWindowsLanguage(t.strings[t.spans.name[piece.span]])
                                                           : toQString(text.looks[static_cast<std::size_t>(piece.look)]);
     if (piece.look == formats::Look::Waiting)
         return Words::tr("%1 waits %2 for its turn or its peers").arg(name, duration);

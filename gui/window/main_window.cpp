@@ -13,6 +13,7 @@
 #include <QMimeData>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QSaveFile>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
@@ -27,6 +28,7 @@
 #include "gui/view/details_panel.h"
 #include "gui/view/difference_panel.h"
 #include "gui/view/knob_panel.h"
+#include "gui/view/messages.h"
 #include "gui/view/plan_bar.h"
 #include "gui/view/sweep_panel.h"
 #include "gui/view/timeline_view.h"
@@ -242,22 +244,25 @@ void MainWindow::cancel() {
     if (!m_state.answer()) return;
     m_firstAnswer = false;
     if (m_knobs->scenario() != m_state.answer()->loaded.scenario || m_study.strategies != m_state.answer()->strategies)
-        showProblem(tr("Cancelled. What is shown is the scenario before the last change."));
+        showProblem([] { return tr("Cancelled. What is shown is the scenario before the last change."); });
 }
 
 void MainWindow::showError(const core::Error& error) {
     // A kept plan that cannot be made again is left out; the others go on.
     if (takePart(nullptr)) return;
     m_session = {};
-    const QString text = toQString(core::describe(error));
-    if (!m_firstAnswer) m_knobs->showProblem(m_editedPath, text);
-    showProblem(m_firstAnswer ? text : tr("What is shown is the scenario before the last change. %1").arg(text));
+    if (!m_firstAnswer) m_knobs->showProblem(m_editedPath, [error] { return errorText(error); });
+    showProblem([error, first = m_firstAnswer] {
+        const QString text = errorText(error);
+        return first ? text : tr("What is shown is the scenario before the last change. %1").arg(text);
+    });
     if (m_firstAnswer && m_state.answer()) m_firstAnswer = false;  // what was open stays open
     emit shown();
 }
 
-void MainWindow::showProblem(const QString& text) {
-    m_bannerText->setText(text);
+void MainWindow::showProblem(std::function<QString()> words) {
+    m_problem = std::move(words);
+    m_bannerText->setText(m_problem());
     m_banner->show();
 }
 
@@ -282,7 +287,10 @@ bool MainWindow::search(const QString& text, int direction) {
                 const std::uint32_t span = lane.pieces.spanOf(i);
                 if (span == timeline::kNoIndex || (lane.kind == Lane::Kind::State && isGap(lane.pieces.lookOf(i))))
                     continue;
-                if (toQString(t.strings[t.spans.name[span]]).contains(text, Qt::CaseInsensitive))
+                // As it is shown, or by its name in English, which is the same in every window.
+                const std::string& name = t.strings[t.spans.name[span]];
+                if (toQString(name).contains(text, Qt::CaseInsensitive) ||
+                    inWindowsLanguage(name).contains(text, Qt::CaseInsensitive))
                     hits.push_back({p, l, i});
             }
         }
@@ -322,9 +330,12 @@ void MainWindow::togglePlay() {
 bool MainWindow::exportPicture(const QString& path) {
     if (!m_state.answer()) return false;
     if (path.endsWith(QLatin1String(".png"), Qt::CaseInsensitive)) {
-        if (m_timeline->wholePicture().save(path)) return true;
-        showProblem(toQString(core::describe(
-            {core::ErrorCode::Io, tr("the picture cannot be written").toStdString(), path.toStdString(), ""})));
+        QSaveFile file(path);
+        if (file.open(QIODevice::WriteOnly) && m_timeline->wholePicture().save(&file, "PNG") && file.commit())
+            return true;
+        const core::Error error{core::ErrorCode::Io, "cannot write: " + file.errorString().toStdString(),
+                                path.toStdString(), "choose a place that you may write to"};
+        showProblem([error] { return errorText(error); });
         return false;
     }
     // The plans of the page under their titles there.
@@ -335,7 +346,7 @@ bool MainWindow::exportPicture(const QString& path) {
         report.plans.back().name = m_state.titleOf(p).toStdString();
     }
     const auto written = cli::writeOutput(report, path.toStdString(), m_language.toStdString());
-    if (!written) showProblem(toQString(core::describe(written.error())));
+    if (!written) showProblem([error = written.error()] { return errorText(error); });
     return written.has_value();
 }
 

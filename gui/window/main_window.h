@@ -5,6 +5,7 @@
 #include <QMainWindow>
 #include <QTranslator>
 #include <QUndoStack>
+#include <functional>
 #include <memory>
 
 #include "gui/action/actions.h"
@@ -101,7 +102,8 @@ private:
     bool takePart(const std::shared_ptr<const Answer>& answer);
     void restoreView();
     void cancel();
-    void showProblem(const QString& text);
+    /// The words are asked for again when the language changes.
+    void showProblem(std::function<QString()> words);
     void hideProblem();
     void remember(const QString& path);
     /// As a step that can be undone.
@@ -146,6 +148,7 @@ private:
     QToolBar* m_tools = nullptr;
     QWidget* m_banner = nullptr;
     QLabel* m_bannerText = nullptr;
+    std::function<QString()> m_problem;  ///< what the banner says
     QLineEdit* m_search = nullptr;
     QProgressBar* m_progress = nullptr;
     QPushButton* m_cancel = nullptr;

@@ -1,5 +1,6 @@
 // What a user can do in the window, and the words of the window itself.
 
+#include <QAbstractButton>
 #include <QActionGroup>
 #include <QApplication>
 #include <QClipboard>
@@ -14,6 +15,7 @@
 #include <QScrollArea>
 #include <QSettings>
 #include <QStackedWidget>
+#include <QTabBar>
 #include <QVBoxLayout>
 
 #include "core/scenario/keys.h"
@@ -212,8 +214,23 @@ void MainWindow::retranslate() {
     m_sweepDock->setWindowTitle(tr("Sweep"));
     m_statisticsDock->setWindowTitle(tr("Statistics"));
     m_tableDock->setWindowTitle(tr("Table"));
+    // Qt's own Korean lacks these.
+    for (auto* dock : findChildren<QDockWidget*>())
+        for (auto* button : dock->findChildren<QAbstractButton*>()) {
+            if (button->objectName() == QLatin1String("qt_dockwidget_floatbutton"))
+                button->setAccessibleDescription(tr("Takes the panel out of the window, or puts it back"));
+            if (button->objectName() == QLatin1String("qt_dockwidget_closebutton"))
+                button->setAccessibleDescription(tr("Closes the panel"));
+        }
+    for (auto* tabs : findChildren<QTabBar*>())
+        for (auto* button : tabs->findChildren<QAbstractButton*>()) {
+            if (button->objectName() == QLatin1String("ScrollLeftButton")) button->setAccessibleName(tr("Scroll left"));
+            if (button->objectName() == QLatin1String("ScrollRightButton"))
+                button->setAccessibleName(tr("Scroll right"));
+        }
     m_search->setPlaceholderText(tr("Search an op  ( / )"));
     m_search->setAccessibleName(tr("Search an op"));
+    if (m_problem) m_bannerText->setText(m_problem());
     m_cancel->setText(tr("Cancel"));
     m_progress->setAccessibleName(tr("Progress"));
     if (auto* close = findChild<QPushButton*>(QStringLiteral("closeBanner")))

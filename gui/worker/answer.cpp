@@ -10,7 +10,14 @@ using core::WorkStage;
 namespace {
 
 Result<Answer> simulated(cli::Loaded loaded, const std::vector<std::string>& strategies, const core::Work& work) {
-    const auto located = [&](core::Error error) { return loaded.scenario.located(std::move(error)); };
+    // With the key that the user gave, or at least the file that they opened.
+    const auto located = [&](core::Error error) {
+        error = loaded.scenario.located(std::move(error));
+        const bool isFile = loaded.source.find_first_of("/.") != std::string::npos;
+        if (isFile && error.where.find(loaded.source) == std::string::npos)
+            error.where = loaded.source + (error.where.empty() ? "" : ": " + error.where);
+        return error;
+    };
     SHARDSCOPE_ASSIGN(const core::Resolved resolved,
                       core::resolve(loaded.scenario, loaded.inputs, strategies).map_error(located));
     Answer answer;

@@ -1,0 +1,306 @@
+// A Korean window over all samples and a set of broken inputs: no sentence of English in it. Names stay as they are:
+// of collectives, keys, parameters, modules and kernels, and of what a constant's source is called.
+
+#include <QDockWidget>
+#include <QLabel>
+#include <QLineEdit>
+#include <QTableWidget>
+#include <QTemporaryDir>
+#include <QXmlStreamReader>
+#include <set>
+
+#include "gui/view/details_panel.h"
+#include "gui/view/difference_panel.h"
+#include "gui/view/knob_panel.h"
+#include "gui/view/messages.h"
+#include "gui/view/sweep_panel.h"
+#include "gui/view/words.h"
+#include "gui/window/start_page.h"
+#include "tests/gui/open_window.h"
+
+namespace shardscope::gui {
+namespace {
+
+/// Words that may stand beside each other: the field's names, which Korean texts write in English too.
+const std::set<QString>& namesOfTheField() {
+    static const std::set<QString> kNames = {
+        QStringLiteral("all"),     QStringLiteral("gather"),  QStringLiteral("reduce"), QStringLiteral("scatter"),
+        QStringLiteral("ring"),    QStringLiteral("naive"),   QStringLiteral("fsdp"),   QStringLiteral("single"),
+        QStringLiteral("max"),     QStringLiteral("causal"),  QStringLiteral("none"),   QStringLiteral("float"),
+        QStringLiteral("us"),      QStringLiteral("ms"),      QStringLiteral("ns"),     QStringLiteral("root"),
+        QStringLiteral("true"),    QStringLiteral("false"),   QStringLiteral("shard"),  QStringLiteral("replicate"),
+        QStringLiteral("sgd"),     QStringLiteral("adam"),    QStringLiteral("adamw"),  QStringLiteral("foreach"),
+        QStringLiteral("fused"),   QStringLiteral("default"), QStringLiteral("always"), QStringLiteral("never"),
+        QStringLiteral("unset"),   QStringLiteral("flash"),   QStringLiteral("math"),   QStringLiteral("simple"),
+        QStringLiteral("hugging"), QStringLiteral("ddp"),     QStringLiteral("every"),  QStringLiteral("face"),
+        QStringLiteral("llama"),   QStringLiteral("mistral"), QStringLiteral("qwen"),   QStringLiteral("gpt"),
+        QStringLiteral("hidden"),  QStringLiteral("blocks"),  QStringLiteral("layers"), QStringLiteral("torchtitan")};
+    return kNames;
+}
+
+void addWords(std::set<QString>& words, std::string_view name) {
+    static const QRegularExpression between(QStringLiteral("[^A-Za-z]+"));
+    for (const QString& word : toQString(name).split(between, Qt::SkipEmptyParts)) words.insert(word);
+}
+
+/// Names in the answer: modules, parameters, tensors, kernels.
+std::set<QString> namesIn(const Answer& answer) {
+    std::set<QString> words;
+    for (const cli::PlanReport& plan : answer.report.plans) {
+        for (const core::Layer& layer : plan.model->layers) addWords(words, layer.name);
+        for (const core::Parameter& parameter : plan.model->parameters) addWords(words, parameter.name);
+        for (const core::Program& program : plan.model->programs) {
+            for (const core::Tensor& tensor : program.tensors) addWords(words, tensor.name);
+            for (const auto* kernels : {&program.forward, &program.backward})
+                for (const core::Kernel& kernel : *kernels) {
+                    addWords(words, kernel.op);
+                    addWords(words, core::nameOf(kernel.kind));
+                }
+        }
+        addWords(words, plan.model->name);
+    }
+    return words;
+}
+
+/// Two and more words of English in a row that are no names; empty where there are none.
+QString englishIn(QString text, const std::set<QString>& names) {
+    // What a constant rests on is called as its source is called.
+    text.remove(QRegularExpression(QStringLiteral(": [^\n]* (?=\\(신뢰도 )")));
+    text.remove(QStringLiteral("cost model facts"));
+    // The words of a library that reads JSON or TOML, quoted as such.
+    text.remove(QRegularExpression(QStringLiteral("\\(해석기의 말: [^\n]*\\)")));
+    text.remove(QRegularExpression(QStringLiteral("아는 것: [^\n]*")));
+    text.remove(QRegularExpression(QStringLiteral("`[^`]*`|https?://\\S+")));
+    // Paths, keys, identifiers, files.
+    text.remove(QRegularExpression(QStringLiteral("\\S*[_./=\\[\\]\"'][\\S]*")));
+    static const QRegularExpression run(QStringLiteral("[A-Za-z][a-z]+(?:[ ,:;-]+[A-Za-z]?[a-z]+)+"));
+    for (auto found = run.globalMatch(text); found.hasNext();) {
+        const QString words = found.next().captured();
+        int strange = 0;
+        for (const QString& word : words.split(QRegularExpression(QStringLiteral("[^A-Za-z]+")), Qt::SkipEmptyParts))
+            strange += !names.contains(word) && !namesOfTheField().contains(word.toLower());
+        if (strange >= 2) return words;
+    }
+    return {};
+}
+
+void expectKorean(const QString& text, const std::set<QString>& names, const char* where) {
+    const QString english = englishIn(text, names);
+    EXPECT_TRUE(english.isEmpty()) << where << ": \"" << english.toStdString() << "\" in\n" << text.toStdString();
+}
+
+void expectWidgetsKorean(const QWidget& window, const std::set<QString>& names) {
+    for (const QWidget* widget : window.findChildren<QWidget*>()) {
+        expectKorean(widget->toolTip(), names, "a tool tip");
+        expectKorean(widget->accessibleName(), names, "an accessible name");
+        expectKorean(widget->accessibleDescription(), names, "an accessible description");
+        if (const auto* label = qobject_cast<const QLabel*>(widget); label != nullptr && label->isVisible())
+            expectKorean(label->text(), names, "a label");
+        const auto* table = qobject_cast<const QTableWidget*>(widget);
+        for (int row = 0; table != nullptr && row < table->rowCount(); ++row)
+            for (int column = 0; column < table->columnCount(); ++column) {
+                const QTableWidgetItem* item = table->item(row, column);
+                if (item == nullptr) continue;
+                expectKorean(item->text(), names, "a cell");
+                expectKorean(item->toolTip(), names, "a cell's tool tip");
+            }
+    }
+}
+
+TEST(Korean, TheCheckFindsEnglish) {
+    EXPECT_FALSE(englishIn(QStringLiteral("설명: found two words"), {}).isEmpty());
+    EXPECT_FALSE(englishIn(QStringLiteral("memory bandwidth: 3 TB"), {}).isEmpty());
+    EXPECT_TRUE(englishIn(QStringLiteral("training.local_batch_size를 줄이세요"), {}).isEmpty());
+    EXPECT_TRUE(englishIn(QStringLiteral("encoder_layer_3의 reduce-scatter"), {}).isEmpty());
+}
+
+TEST(Korean, EverySampleIsExplainedWithoutEnglish) {
+    OpenWindow window(QStringLiteral("ko"));
+    for (int sample = 0; sample < static_cast<int>(samples().size()); ++sample) {
+        window.await([&] { window.openSample(sample); });
+        const auto answer = window.state().answer();
+        ASSERT_NE(answer, nullptr);
+        const std::set<QString> names = namesIn(*answer);
+        window.state().select(std::nullopt);
+        expectKorean(window.details().toPlainText(), names, "the peaks");
+        window.state().setRange(TimeRange{0, window.state().view().end()});
+        expectKorean(window.details().toPlainText(), names, "a stretch of time");
+        window.state().setRange(std::nullopt);
+        expectWidgetsKorean(window, names);
+        // Every kind of op on every stream once, and every cause of waiting.
+        std::set<std::tuple<std::size_t, std::string, int, int>> seen;
+        for (std::size_t p = 0; p < answer->plans(); ++p) {
+            const LaneSet& set = answer->lanes[p];
+            for (std::size_t l = 0; l < set.lanes.size(); ++l)
+                for (std::size_t i = 0; i < set.lanes[l].pieces.size(); ++i) {
+                    const formats::RowPiece piece = set.lanes[l].pieces[i];
+                    if (!seen.insert(
+                                 {p, set.lanes[l].stream, static_cast<int>(piece.look), static_cast<int>(piece.cause)})
+                             .second)
+                        continue;
+                    window.state().select(PieceId{p, l, i});
+                    expectKorean(window.details().toPlainText(), names, "details");
+                }
+        }
+        EXPECT_GT(seen.size(), 10u);
+        for (const Strip& strip : window.timeline().strips()) {
+            const int y = strip.top + strip.height / 2;
+            for (const int x : {5, window.timeline().plot().center().x(), window.timeline().plot().right() + 8})
+                expectKorean(window.timeline().wordsAt(QPoint(x, y)), names, "what is under the pointer");
+        }
+    }
+}
+
+struct Broken {
+    const char* name;
+    QByteArray bytes;
+};
+
+std::vector<Broken> brokenFiles() {
+    const QByteArray llama =
+        R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 256, "vocab_size": 1000,
+        "num_attention_heads": 4, "num_hidden_layers": 8, "intermediate_size": 512, "max_position_embeddings": 512)";
+    return {{"empty.json", ""},
+            {"cut.json", "{\"model_type\": "},
+            {"zero.json", QByteArray("{\"a\": \0}", 8)},
+            {"deep.json", QByteArray(100'000, '[')},
+            {"list.json", "[1, 2]"},
+            {"other.json", "{\"something\": 1}"},
+            {"family.json", "{\"model_type\": \"nobodys\"}"},
+            {"bare.json", "{\"model_type\": \"llama\"}"},
+            {"layers.json", llama + ", \"num_hidden_layers\": 100000}"},
+            {"heads.json", llama + ", \"num_key_value_heads\": 3}"},
+            {"words.json", llama + ", \"rms_norm_eps\": \"small\"}"},
+            {"short.safetensors", "abc"},
+            {"long.safetensors", QByteArray(64, '\xff')},
+            {"noise.toml", QByteArray("\0\xff\xfe[[[", 6)},
+            {"twice.toml", "[model]\nname = \"vit_tiny\"\nname = \"vit_tiny\"\n"},
+            {"unknown.toml", "[model]\nname = \"vit_tiny\"\n[training]\nlocal_batch = 3\n"},
+            {"section.toml", "[modell]\nname = \"vit_tiny\"\n"},
+            {"kind.toml", "[model]\nname = \"vit_tiny\"\nlayers = \"many\"\n"},
+            {"range.toml", "[model]\nname = \"vit_tiny\"\nlayers = 100000\n"},
+            {"none.toml", "[training]\nlocal_batch_size = 2\n"},
+            {"both.toml", "[model]\nname = \"vit_tiny\"\npath = \"x\"\n"},
+            {"gone.toml", "[model]\npath = \"not/there.json\"\n"},
+            {"nomodel.toml", "[model]\nname = \"gpt5\"\n"},
+            {"gpu.toml", "[model]\nname = \"vit_tiny\"\n[cluster]\ngpu = \"h1000\"\n"},
+            {"shards.toml",
+             "[model]\nname = \"vit_b_16\"\n[cluster]\nnodes = 1\ngpus_per_node = 4\n[parallelism]\n"
+             "data_parallel_shard_degree = 3\n"},
+            {"tensor.toml", "[model]\nname = \"vit_tiny\"\n[parallelism]\ntensor_parallel_degree = 2\n"},
+            {"batch.toml",
+             "[model]\nname = \"vit_tiny\"\n[training]\nglobal_batch_size = 7\n[parallelism]\n"
+             "data_parallel_shard_degree = 2\n"},
+            {"stages.toml", "[model]\nname = \"vit_b_16\"\n[parallelism]\ndata_parallel_shard_degree = 13\n"},
+            {"wrap.toml", "[model]\nname = \"vit_tiny\"\n[parallelism]\nfsdp_wrap = [\"nowhere\"]\n"},
+            {"reshard.toml",
+             "[model]\nname = \"vit_tiny\"\n[parallelism]\ndata_parallel_shard_degree = 4\n"
+             "fsdp_reshard_after_forward = 3\n"}};
+}
+
+TEST(Korean, WhatIsWrongWithAFileIsSaidWithoutEnglish) {
+    const QTemporaryDir folder;
+    OpenWindow window(QStringLiteral("ko"));
+    const auto check = [&](const QString& path) {
+        window.await([&] { window.openPath(path); });
+        EXPECT_FALSE(window.problem().isEmpty()) << path.toStdString();
+        EXPECT_TRUE(window.problem().contains(QRegularExpression(QStringLiteral("[가-힣]"))))
+            << window.problem().toStdString();
+        QString said = window.problem();
+        expectKorean(said.remove(folder.path()), {}, path.toUtf8().constData());
+    };
+    for (const Broken& broken : brokenFiles()) {
+        QFile file(folder.filePath(QLatin1String(broken.name)));
+        ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+        file.write(broken.bytes);
+        file.close();
+        check(file.fileName());
+    }
+    check(folder.filePath(QStringLiteral("absent.toml")));
+    check(folder.path());
+    check(QStringLiteral("/dev/null.toml"));
+    check(QStringLiteral("/dev/zero"));
+}
+
+TEST(Korean, RefusedValuesAreExplainedWithoutEnglish) {
+    OpenWindow window(QStringLiteral("ko"));
+    window.openLecture();
+    int refused = 0;
+    for (const core::Key& key : core::scenarioKeys()) {
+        const QString path = toQString(key.path);
+        for (const char* value : {"-5", "99999999999", "nonsense", "true", "0.5", "[1]", ""}) {
+            const core::Scenario before = window.knobs().scenario();
+            if (window.knobs().setKey(path, QLatin1String(value))) {
+                window.knobs().setScenario(before);
+                continue;
+            }
+            ++refused;
+            expectKorean(window.knobs().problemOf(path), {}, path.toUtf8().constData());
+        }
+    }
+    EXPECT_GT(refused, 100);
+}
+
+TEST(Korean, RefusedValuesAndErrorsFollowTheLanguage) {
+    OpenWindow window;
+    window.openLecture();
+    const QString key = QStringLiteral("parallelism.data_parallel_shard_degree");
+    window.await([&] { window.knobs().setKey(key, QStringLiteral("13")); });
+    const QString english = window.problem(), beside = window.knobs().problemOf(key);
+    SweepPanel& sweep = window.sweep();
+    QSignalSpy finished(&sweep, &SweepPanel::finished);
+    sweep.start(key, QStringLiteral("13,2"));
+    if (finished.isEmpty()) {
+        ASSERT_TRUE(finished.wait(kPatience));
+    }
+    window.setLanguage(QStringLiteral("ko"));
+    QApplication::processEvents();
+    expectWidgetsKorean(window, namesIn(*window.state().answer()));
+    expectKorean(window.problem(), {}, "the banner");
+    expectKorean(window.knobs().problemOf(key), {}, "beside the knob");
+    window.setLanguage(QStringLiteral("en"));
+    QApplication::processEvents();
+    EXPECT_EQ(window.problem(), english);
+    EXPECT_EQ(window.knobs().problemOf(key), beside);
+}
+
+TEST(Korean, EverySentenceKeepsItsPlacesAndIsThereOnce) {
+    QFile file(QStringLiteral(SHARDSCOPE_SOURCE_DIR "/gui/translation/messages_ko.ts"));
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    QXmlStreamReader xml(&file);
+    std::set<QString> sources;
+    QString source;
+    while (!xml.atEnd()) {
+        if (xml.readNext() != QXmlStreamReader::StartElement) continue;
+        if (xml.name() == QLatin1String("source")) {
+            source = xml.readElementText();
+            EXPECT_TRUE(sources.insert(source).second) << "twice: " << source.toStdString();
+        } else if (xml.name() == QLatin1String("translation")) {
+            const QString korean = xml.readElementText();
+            EXPECT_FALSE(korean.isEmpty()) << source.toStdString();
+            for (int place = 1; place <= 9; ++place) {
+                const QString words = QStringLiteral("%%1").arg(place);
+                EXPECT_EQ(source.count(words), korean.count(words)) << source.toStdString();
+                EXPECT_LE(source.count(words), 1) << source.toStdString();
+            }
+        }
+    }
+    EXPECT_FALSE(xml.hasError()) << xml.errorString().toStdString();
+    EXPECT_GT(sources.size(), 300u);
+}
+
+TEST(Korean, TranslatesWholeSentencesWithTheirValues) {
+    setPictureLanguage(QStringLiteral("ko"));
+    EXPECT_EQ(inWindowsLanguage("found -5, expected an integer from 1 to 4096 (0: as the model has it)"),
+              QStringLiteral("받은 값은 -5, 필요한 값은 1~4096의 정수 (0: 모델의 값)"));
+    EXPECT_EQ(inWindowsLanguage("  forward encoder_layer_2"), QStringLiteral("  encoder_layer_2 순전파"));
+    EXPECT_EQ(inWindowsLanguage("no words that anybody knows"), QStringLiteral("no words that anybody knows"));
+    EXPECT_EQ(inWindowsLanguage(""), QString());
+    EXPECT_EQ(inWindowsLanguage("found %1, expected %2"), QStringLiteral("받은 값은 %1, 필요한 값은 %2"))
+        << "what stands in a file is no place";
+    setPictureLanguage(QStringLiteral("en"));
+    EXPECT_EQ(inWindowsLanguage("found -5, expected 1 to 2"), QStringLiteral("found -5, expected 1 to 2"));
+}
+
+}  // namespace
+}  // namespace shardscope::gui
