@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/face/text_table.h"
+#include "gui/view/figure_words.h"
 #include "gui/view/words.h"
 
 namespace shardscope::gui {
@@ -42,9 +43,10 @@ void DifferencePanel::fill() {
     setRowCount(static_cast<int>(rows.size()) + (batches ? 2 : 1));
     setColumnCount(2 * static_cast<int>(shown.size()) - 1);
     const auto columnOf = [](std::size_t plan) { return plan == 0 ? 0 : 2 * static_cast<int>(plan) - 1; };
-    const auto put = [&](int row, int column, const QString& text, bool isFigure) {
+    const auto put = [&](int row, int column, const QString& text, bool isFigure, const QString& formula) {
         auto* item = new QTableWidgetItem(text);
         if (isFigure) item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+        item->setToolTip(formula);
         setItem(row, column, item);
     };
     QStringList columns, names;
@@ -55,8 +57,11 @@ void DifferencePanel::fill() {
     for (std::size_t r = 0; r < rows.size(); ++r) {
         names << figureName(rows[r].figure);
         for (std::size_t p = 0; p < shown.size(); ++p) {
-            put(static_cast<int>(r), columnOf(p), valueText(rows[r].unit, rows[r].values[p]), true);
-            if (p > 0) put(static_cast<int>(r), columnOf(p) + 1, differenceText(rows[r], p), false);
+            put(static_cast<int>(r), columnOf(p), valueText(rows[r].unit, rows[r].values[p]), true,
+                figureFormula(rows[r].figure, shown[p].report(), *plans[p]));
+            if (p > 0)
+                put(static_cast<int>(r), columnOf(p) + 1, differenceText(rows[r], p), false,
+                    differenceFormula(rows[r], p));
         }
     }
     names << tr("Fits in memory");
@@ -64,12 +69,13 @@ void DifferencePanel::fill() {
         const std::int64_t left = plans[p]->tightest().memory.left();
         const QString size = valueText(Unit::Bytes, static_cast<double>(left < 0 ? -left : left));
         put(static_cast<int>(rows.size()), columnOf(p),
-            left >= 0 ? tr("yes, %1 left").arg(size) : tr("NO, %1 short").arg(size), true);
+            left >= 0 ? tr("yes, %1 left").arg(size) : tr("NO, %1 short").arg(size), true, fitFormula(*plans[p]));
     }
     if (batches) {
         names << tr("Samples in a step");
         for (std::size_t p = 0; p < shown.size(); ++p)
-            put(static_cast<int>(rows.size()) + 1, columnOf(p), toQString(cli::groupedDigits(batchOf(shown[p]))), true);
+            put(static_cast<int>(rows.size()) + 1, columnOf(p), toQString(cli::groupedDigits(batchOf(shown[p]))), true,
+                tr("The global batch: training.global_batch_size, or training.local_batch_size on every GPU."));
     }
     setHorizontalHeaderLabels(columns);
     setVerticalHeaderLabels(names);

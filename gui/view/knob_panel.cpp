@@ -141,6 +141,9 @@ void KnobPanel::retranslate() {
         knob.what->setText(what);
         knob.editor->setAccessibleName(toQString(knob.key->path));
         knob.editor->setAccessibleDescription(what);
+        const QString type = inWindowsLanguage(core::describeType(*knob.key));
+        const QString tip = QStringLiteral("%1\n%2\n%3").arg(toQString(knob.key->path), type, what);
+        for (QWidget* widget : {static_cast<QWidget*>(knob.name), knob.editor}) widget->setToolTip(tip);
         showProblem(knob);
     }
 }

@@ -12,8 +12,11 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "cli/face/words.h"
 #include "core/scenario/keys.h"
 #include "gui/view/difference.h"
+#include "gui/view/figure_words.h"
+#include "gui/view/messages.h"
 #include "gui/view/words.h"
 
 namespace shardscope::gui {
@@ -82,6 +85,7 @@ void SweepPanel::clearRows() {
     m_table->setRowCount(0);
     m_scenarios.clear();
     m_steps.clear();
+    m_fill.clear();
 }
 
 void SweepPanel::start(const QString& path, const QString& values) {
@@ -93,7 +97,6 @@ void SweepPanel::start(const QString& path, const QString& values) {
     for (const QString& value : values.split(u',', Qt::SkipEmptyParts))
         if (!value.trimmed().isEmpty()) all.push_back(value.trimmed().toStdString());
     if (!m_answer || all.empty()) {
-        m_problem->setText(tr("Give values separated by commas, such as 2,4,8."));
         m_problem->show();
         emit finished();
         return;
@@ -115,6 +118,12 @@ void SweepPanel::start(const QString& path, const QString& values) {
                     point->report = tl::unexpected(set.error());
                 } else if (auto made = answerTo(answer->loaded, point->scenario, answer->strategies, {stop, {}})) {
                     point->report = std::move(made->report);
+                    // Rows show figures alone; what is large is freed here.
+                    for (cli::PlanReport& plan : point->report->plans) {
+                        plan.timeline = {};
+                        plan.graph.reset();
+                        plan.model.reset();
+                    }
                 } else {
                     point->report = tl::unexpected(made.error());
                 }
@@ -147,39 +156,45 @@ void SweepPanel::done() {
 
 void SweepPanel::addPoint(Point point) {
     m_progress->setValue(static_cast<int>(point.index) + 1);
-    const auto addRow = [&](std::int64_t step) {
+    const auto addRow = [&](std::int64_t step, const std::function<void(int row)>& fill) {
         const int row = m_table->rowCount();
         m_table->insertRow(row);
         m_scenarios.push_back(point.scenario);
         m_steps.push_back(step);
         m_table->setItem(row, Value, new QTableWidgetItem(toQString(point.value)));
-        return row;
+        m_fill.push_back(fill);
+        fill(row);
     };
     if (!point.report) {
-        const int row = addRow(0);
-        m_table->setItem(row, Bar, new QTableWidgetItem(toQString(core::describe(point.report.error()))));
+        addRow(0, [this, error = point.report.error()](int row) { put(row, Bar, errorText(error), errorText(error)); });
         return;
     }
-    const std::vector<DifferenceRow> figures = differencesOf(*point.report);
-    const auto figure = [&](Figure wanted, std::size_t plan) {
-        for (const DifferenceRow& one : figures)
-            if (one.figure == wanted) return valueText(one.unit, one.values[plan]);
-        return QString();
-    };
-    for (std::size_t p = 0; p < point.report->plans.size(); ++p) {
-        const cli::PlanReport& plan = point.report->plans[p];
-        const int row = addRow(plan.stepNs);
-        m_table->setItem(row, Plan, new QTableWidgetItem(toQString(plan.name)));
-        m_table->setItem(row, Step, new QTableWidgetItem(figure(Figure::Step, p)));
-        m_table->setItem(row, Throughput, new QTableWidgetItem(figure(Figure::Throughput, p)));
-        m_table->setItem(row, Waiting, new QTableWidgetItem(figure(Figure::Waiting, p)));
-        m_table->setItem(row, Memory,
-                         new QTableWidgetItem(figure(Figure::PeakMemory, p) +
-                                              (plan.fits() ? QString() : QStringLiteral(", ") + tr("does not fit"))));
-        for (const Column column : {Step, Throughput, Waiting, Memory})
-            m_table->item(row, column)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    }
+    const auto report = std::make_shared<const cli::Report>(std::move(*point.report));
+    for (std::size_t p = 0; p < report->plans.size(); ++p)
+        addRow(report->plans[p].stepNs, [this, report, p](int row) { fillRow(row, *report, p); });
     fillBars();
+}
+
+void SweepPanel::put(int row, int column, const QString& text, const QString& formula) {
+    auto* item = new QTableWidgetItem(text);
+    item->setToolTip(formula);
+    if (column != Bar && column != Plan) item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_table->setItem(row, column, item);
+}
+
+void SweepPanel::fillRow(int row, const cli::Report& report, std::size_t plan) {
+    const cli::PlanReport& of = report.plans[plan];
+    const std::vector<DifferenceRow> figures = differencesOf(report);
+    const auto figure = [&](Figure wanted) {
+        const DifferenceRow& one = figures[static_cast<std::size_t>(wanted)];
+        return valueText(one.unit, one.values[plan]);
+    };
+    put(row, Plan, toQString(of.name), toQString(cli::planInWords(of.setup, std::string(pictureText().language))));
+    for (const auto& [column, wanted] : {std::pair{Step, Figure::Step}, std::pair{Throughput, Figure::Throughput},
+                                         std::pair{Waiting, Figure::Waiting}})
+        put(row, column, figure(wanted), figureFormula(wanted, report, of));
+    put(row, Memory, figure(Figure::PeakMemory) + (of.fits() ? QString() : QStringLiteral(", ") + tr("does not fit")),
+        figureFormula(Figure::PeakMemory, report, of) + u'\n' + fitFormula(of));
 }
 
 void SweepPanel::fillBars() {
@@ -206,10 +221,12 @@ void SweepPanel::retranslate() {
     m_values->setPlaceholderText(tr("Values, separated by commas"));
     m_run->setText(tr("Sweep"));
     m_cancel->setText(tr("Cancel"));
+    m_problem->setText(tr("Give values separated by commas, such as 2,4,8."));
     m_table->setAccessibleName(tr("Points of the sweep"));
     m_table->setHorizontalHeaderLabels({tr("Value"), tr("Plan"), figureName(Figure::Step), QString(),
                                         figureName(Figure::Throughput), figureName(Figure::Waiting),
                                         figureName(Figure::PeakMemory)});
+    for (std::size_t row = 0; row < m_fill.size(); ++row) m_fill[row](static_cast<int>(row));
 }
 
 void SweepPanel::changeEvent(QEvent* event) {

@@ -4,6 +4,7 @@
 // opened in the timeline.
 
 #include <QWidget>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -50,13 +51,16 @@ private:
     };
     void retranslate();
     void addPoint(Point point);
+    void fillRow(int row, const cli::Report& report, std::size_t plan);
+    void put(int row, int column, const QString& text, const QString& formula);
     void clearRows();
     void fillBars();
     void done();
 
     std::shared_ptr<const Answer> m_answer;
-    std::vector<core::Scenario> m_scenarios;  ///< by row
-    std::vector<std::int64_t> m_steps;        ///< by row; 0 for a point that failed
+    std::vector<core::Scenario> m_scenarios;           ///< by row
+    std::vector<std::int64_t> m_steps;                 ///< by row; 0 for a point that failed
+    std::vector<std::function<void(int row)>> m_fill;  ///< by row: its words in the window's language
     QString m_path;
     std::uint64_t m_number = 0;  ///< of the sweep at hand; points of earlier ones are dropped
     bool m_running = false;

@@ -13,6 +13,7 @@
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
 #include "cli/face/words.h"
+#include "gui/view/figure_words.h"
 #include "gui/view/timeline_access.h"
 #include "gui/view/words.h"
 
@@ -214,7 +215,21 @@ QString TimelineView::wordsAt(QPoint position) const {
                describePiece(set, lane, lane.pieces[id->piece]);
     }
     const Strip* strip = stripAt(position.y());
-    if (strip == nullptr || strip->kind != Strip::Kind::Memory || !plot().contains(position)) return {};
+    if (strip == nullptr || position.y() >= plot().bottom()) return {};
+    if (strip->kind == Strip::Kind::Header) return sharesFormula(m_state.plan(strip->plan));
+    if (strip->kind == Strip::Kind::Lane && position.x() > plot().right()) {
+        const LaneSet& lanes = m_state.lanes(strip->plan);
+        const Lane& lane = lanes.lanes[strip->lane];
+        if (lane.kind != Lane::Kind::State) return {};
+        const timeline::RankRow& rank = lanes.timeline->ranks[lane.rankIndex];
+        const std::int64_t step = rank.stepEnd - rank.stepBegin;
+        return tr("%1: compute / step = %2 / %3 = %4 %")
+            .arg(rankName(lanes, lane.rankIndex, strip->rank, strip->ranks),
+                 toQString(cli::durationText(std::llround(lane.work * static_cast<double>(step)))),
+                 toQString(cli::durationText(step)))
+            .arg(100 * lane.work, 0, 'f', 1);
+    }
+    if (strip->kind != Strip::Kind::Memory || !plot().contains(position)) return {};
     const LaneSet& set = m_state.lanes(strip->plan);
     const auto time = static_cast<std::int64_t>(m_state.toPlan(strip->plan, timeAt(position.x() + 0.5)));
     const auto found = set.memory.extremesIn(time, time + 1);
@@ -226,6 +241,12 @@ QString TimelineView::wordsAt(QPoint position) const {
         if (const std::int64_t bytes = set.memory.bytes[instant][c]; bytes > 0)
             text += QStringLiteral("\n%1: %2")
                         .arg(toQString(pictureText().memoryCategories[c]), toQString(cli::bytesText(bytes)));
+    if (set.capacity > 0)
+        text += u'\n' + tr("%1 of %2 that a GPU can use")
+                            .arg(QStringLiteral("%1 %").arg(100.0 * static_cast<double>(set.memory.total[instant]) /
+                                                                static_cast<double>(set.capacity),
+                                                            0, 'f', 1),
+                                 toQString(cli::bytesText(set.capacity)));
     return text;
 }
 

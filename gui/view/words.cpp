@@ -17,11 +17,6 @@ class Words {
     Q_DECLARE_TR_FUNCTIONS(Words)
 };
 
-QString signedText(Unit unit, double value) {
-    const QString size = valueText(unit, std::abs(value));
-    return (value < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) + size;
-}
-
 }  // namespace
 
 QString toQString(std::string_view text) {
@@ -63,6 +58,11 @@ QString valueText(Unit unit, double value) {
                                  : Words::tr("%1 a second").arg(value, 0, 'g', 3);
     }
     return {};
+}
+
+QString signedText(Unit unit, double value) {
+    const QString size = valueText(unit, std::abs(value));
+    return (value < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) + size;
 }
 
 QString differenceText(const DifferenceRow& row, std::size_t plan) {

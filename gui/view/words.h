@@ -20,6 +20,8 @@ void setPictureLanguage(const QString& language);
 [[nodiscard]] QString instantText(std::int64_t ns);
 [[nodiscard]] QString figureName(Figure figure);
 [[nodiscard]] QString valueText(Unit unit, double value);
+/// With its sign.
+[[nodiscard]] QString signedText(Unit unit, double value);
 /// "-80.6 ms, 0.27 x: 3.66 times faster"
 [[nodiscard]] QString differenceText(const DifferenceRow& row, std::size_t plan);
 
