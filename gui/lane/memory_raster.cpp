@@ -43,16 +43,23 @@ void paintMemory(QImage& image, const QRect& rect, const MemoryCurve& curve, std
         if (const int least = rowOf(curve.total[extremes->least]); least > column.top.back() + 1) column.least = least;
     }
     const QRgb line = theme.text.rgb();
+    constexpr int kThick = 4;  // rows from which on a band has room for its upper edge
+    std::array<std::optional<QRgb>, core::kMemoryCategories> edge{};
+    for (std::size_t c = 0; c < core::kMemoryCategories; ++c)
+        if (theme.memory[c].outline.isValid()) edge[c] = theme.memory[c].outline.rgb();
     for (int y = std::max(0, rect.top()); y < std::min(bottom, image.height()); ++y) {
         auto* row = reinterpret_cast<QRgb*>(image.scanLine(y)) + rect.left();
         for (int i = left; i < right; ++i) {
             MemoryColumn& column = columns[static_cast<std::size_t>(i)];
             if (y < column.top.back()) continue;
             while (column.category > 1 && y >= column.top[column.category - 1]) --column.category;
+            const std::size_t c = column.category - 1;
+            if (edge[c] && y == column.top[c + 1] && column.top[c] - y >= kThick && y != column.least) {
+                row[i] = *edge[c];
+                continue;
+            }
             const auto tileX = static_cast<std::size_t>((rect.left() + i) % Fill::kTile);
-            row[i] = y == column.least
-                         ? line
-                         : theme.memory[column.category - 1].tile[static_cast<std::size_t>(y % Fill::kTile)][tileX];
+            row[i] = y == column.least ? line : theme.memory[c].tile[static_cast<std::size_t>(y % Fill::kTile)][tileX];
         }
     }
 }

@@ -41,6 +41,22 @@ Fill fillOf(QColor colour, Pattern pattern, QColor ink, QColor outline, int scal
     return fill;
 }
 
+/// What has neither a colour nor a pattern that stands out from its ground gets an outline that does: its own colour,
+/// as much darker (or lighter) as it takes.
+void outlineOn(const QColor& ground, Fill& fill) {
+    constexpr double kSeen = 3;  // WCAG 2.1, success criterion 1.4.11
+    for (const QColor& part : {fill.colour, fill.outline})
+        if (part.isValid() && contrastOf(part, ground) >= kSeen) return;
+    if (fill.ink.isValid() && contrastOf(fill.ink, ground) >= kSeen) {
+        fill.outline = fill.ink;
+        return;
+    }
+    QColor line = fill.colour;
+    const bool darker = contrastOf(Qt::black, ground) > contrastOf(Qt::white, ground);
+    while (contrastOf(line, ground) < kSeen) line = darker ? line.darker(110) : line.lighter(110);
+    fill.outline = line;
+}
+
 struct Colours {
     const char *window, *base, *alternate, *text, *muted, *button, *highlight, *highlightText, *link;
     const char *canvas, *grid, *axis, *peak, *selection, *playHead;
@@ -49,7 +65,7 @@ struct Colours {
 
 constexpr Colours kLight{"#f4f5f7", "#ffffff", "#eef0f3", "#16181d", "#50555e", "#e6e8ec", "#005a9e",
                          "#ffffff", "#005a9e", "#ffffff", "#e3e3e3", "#555555", "#b00020", "#16181d",
-                         "#b00020", "#ffffff", "#8c8c8c", "#ffffff", "#b5b5b5", "#eaf7f2", "#7fcdb3"};
+                         "#b00020", "#ffffff", "#8c8c8c", "#ffffff", "#b5b5b5", "#eaf7f2", "#3f9f82"};
 constexpr Colours kDark{"#22252b", "#1a1c21", "#272b32", "#eceef2", "#aab0bb", "#333842", "#4aa3e0",
                         "#10131a", "#7cc0f0", "#1a1c21", "#33373f", "#a0a6b0", "#ff8a80", "#ffffff",
                         "#ff8a80", "#22252b", "#868c96", "#1a1c21", "#4d525c", "#1d3a33", "#4fae92"};
@@ -124,10 +140,13 @@ Theme themeOf(ThemeKind kind, int scale) {
             default: break;
         }
         theme.looks[l] = fillOf(colour, style.pattern, ink, outline, scale);
+        const auto look = static_cast<Look>(l);
+        if (look != Look::None && look != Look::Idle) outlineOn(theme.canvas, theme.looks[l]);
     }
     for (std::size_t m = 0; m < core::kMemoryCategories; ++m) {
         const formats::Style& style = formats::styleOf(static_cast<core::MemoryCategory>(m));
         theme.memory[m] = fillOf(colourOf(style.fill), style.pattern, colourOf(style.ink), QColor(), scale);
+        outlineOn(theme.canvas, theme.memory[m]);
     }
     return theme;
 }

@@ -31,6 +31,7 @@ KnobPanel::KnobPanel(QWidget* parent) : QScrollArea(parent) {
     setWidgetResizable(true);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::NoFocus);  // its fields take the focus, and scroll it
     build();
     retranslate();
     refresh();
@@ -67,14 +68,15 @@ void KnobPanel::addKnob(const Key& key, QVBoxLayout& layout) {
     auto* rows = new QVBoxLayout(knob.row);
     rows->setContentsMargins(0, 2, 0, 6);
     rows->setSpacing(1);
-    knob.name = new QLabel(toQString(key.name()));
+    // Long names are broken at their parts.
+    knob.name = new QLabel(toQString(key.name()).replace(u'_', QStringLiteral("_\u200b")));
+    knob.name->setWordWrap(true);
     rows->addWidget(knob.name);
     const std::size_t index = m_knobs.size();
     const auto chosen = [this, index](const Document& value) { choose(m_knobs[index], value); };
     const bool isWords = !key.words.empty() && std::holds_alternative<std::string& (*)(core::Scenario&)>(key.binding);
     if (std::holds_alternative<bool& (*)(core::Scenario&)>(key.binding)) {
-        auto* box = new QCheckBox(toQString(key.name()));
-        knob.name->hide();
+        auto* box = new QCheckBox;
         connect(box, &QCheckBox::toggled, this, [chosen](bool on) { chosen(Document::of(on)); });
         knob.put = [box](const Document& value) { box->setChecked(value.boolean); };
         knob.editor = box;
@@ -106,7 +108,7 @@ void KnobPanel::addKnob(const Key& key, QVBoxLayout& layout) {
         knob.editor = line;
     }
     knob.editor->setFocusPolicy(Qt::StrongFocus);
-    knob.editor->setMinimumWidth(60);  // narrower than its longest word
+    knob.editor->setMinimumWidth(fontMetrics().averageCharWidth() * 8);  // narrower than its longest word
     knob.name->setBuddy(knob.editor);
     rows->addWidget(knob.editor);
     knob.what = new QLabel;

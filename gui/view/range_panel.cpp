@@ -24,7 +24,7 @@ RangePanel::RangePanel(PageState& state, const QList<QAction*>& actions, QWidget
     m_range->setWordWrap(true);
     m_grouping = new QComboBox;
     for (int g = 0; g < 3; ++g) m_grouping->addItem(QString());
-    row->addWidget(m_range, 1);
+    column->addWidget(m_range);
     row->addWidget(m_grouping);
     for (QAction* action : actions) {
         auto* button = new QToolButton;
@@ -32,6 +32,7 @@ RangePanel::RangePanel(PageState& state, const QList<QAction*>& actions, QWidget
         button->setFocusPolicy(Qt::TabFocus);
         row->addWidget(button);
     }
+    row->addStretch(1);
     column->addLayout(row);
     m_model = new RangeModel(state, this);
     m_sorted = new QSortFilterProxyModel(this);

@@ -19,12 +19,15 @@
 #include <QStatusBar>
 #include <QTimer>
 #include <QToolBar>
+#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "cli/face/output.h"
 #include "cli/face/text_picture.h"
+#include "gui/theme/frame_style.h"
+#include "gui/theme/text_scale.h"
 #include "gui/view/details_panel.h"
 #include "gui/view/difference_panel.h"
 #include "gui/view/knob_panel.h"
@@ -61,7 +64,17 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_desktop(QApplic
     column->setSpacing(0);
     m_banner = new QWidget;
     m_banner->setObjectName(QStringLiteral("banner"));
-    auto* bannerRow = new QHBoxLayout(m_banner);
+    m_banner->setAutoFillBackground(true);
+    m_banner->setBackgroundRole(QPalette::AlternateBase);
+    auto* bannerColumn = new QVBoxLayout(m_banner);
+    bannerColumn->setContentsMargins(0, 0, 0, 0);
+    auto* bannerRow = new QHBoxLayout;
+    bannerRow->setContentsMargins(9, 6, 9, 2);
+    bannerColumn->addLayout(bannerRow);
+    m_bannerLine = new QWidget;
+    m_bannerLine->setAutoFillBackground(true);
+    m_bannerLine->setFixedHeight(2);
+    bannerColumn->addWidget(m_bannerLine);
     m_bannerText = new QLabel;
     m_bannerText->setWordWrap(true);
     m_bannerText->setTextFormat(Qt::PlainText);
@@ -69,7 +82,6 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_desktop(QApplic
     bannerRow->addWidget(m_bannerText, 1);
     auto* close = new QPushButton(QStringLiteral("\u2715"));
     close->setObjectName(QStringLiteral("closeBanner"));
-    close->setFixedWidth(fontMetrics().height() * 2);
     connect(close, &QPushButton::clicked, this, &MainWindow::hideProblem);
     bannerRow->addWidget(close);
     m_banner->hide();
@@ -128,6 +140,7 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_desktop(QApplic
     });
 
     resize(1280, 800);
+    measure();
     applyTheme();
     retranslate();
     restoreState();
@@ -167,7 +180,6 @@ void MainWindow::makePanels() {
     m_search = new QLineEdit;
     m_search->setObjectName(QStringLiteral("search"));
     m_search->setClearButtonEnabled(true);
-    m_search->setMaximumWidth(fontMetrics().averageCharWidth() * 40);
     connect(m_search, &QLineEdit::returnPressed, this, [this] { search(m_search->text()); });
     tools->addWidget(m_search);
     addToolBar(Qt::TopToolBarArea, tools);
@@ -176,7 +188,6 @@ void MainWindow::makePanels() {
     m_status = new QLabel;
     m_progress = new QProgressBar;
     m_progress->setRange(0, 100);
-    m_progress->setMaximumWidth(fontMetrics().averageCharWidth() * 20);
     m_progress->hide();
     m_stage = new QLabel;
     m_stage->setObjectName(QStringLiteral("stage"));
@@ -363,6 +374,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
 
 void MainWindow::changeEvent(QEvent* event) {
     if (event->type() == QEvent::LanguageChange) retranslate();
+    if (event->type() == QEvent::FontChange) measure();
     QMainWindow::changeEvent(event);
 }
 
@@ -381,6 +393,27 @@ void MainWindow::remember(const QString& path) {
     m_start->setRecent(recent);
 }
 
+void MainWindow::measure() {
+    if (m_search == nullptr) return;  // still being made
+    if (auto* close = findChild<QPushButton*>(QStringLiteral("closeBanner")))
+        close->setFixedWidth(fontMetrics().height() * 2);
+    m_search->setMaximumWidth(fontMetrics().averageCharWidth() * 40);
+    m_progress->setMaximumWidth(fontMetrics().averageCharWidth() * 20);
+}
+
+void MainWindow::setScale(int percent) {
+    setTextScale(percent);
+    setFont(QApplication::font());
+    QToolTip::setFont(QApplication::font());
+    if (QAction* action = m_actions.find(QStringLiteral("scale%1").arg(textScale()))) action->setChecked(true);
+}
+
+void MainWindow::stepScale(int by) {
+    const auto scales = textScales();
+    const auto at = std::ranges::find(scales, textScale()) - scales.begin() + by;
+    setScale(scales[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at, 0, std::ssize(scales) - 1))]);
+}
+
 void MainWindow::setThemeKind(std::optional<ThemeKind> kind) {
     m_themeKind = kind;
     applyTheme();
@@ -389,28 +422,18 @@ void MainWindow::setThemeKind(std::optional<ThemeKind> kind) {
 void MainWindow::applyTheme() {
     m_theme =
         themeOf(m_themeKind.value_or(kindOfDesktop(m_desktop)), static_cast<int>(std::lround(devicePixelRatioF())));
+    const auto* style = qobject_cast<FrameStyle*>(QApplication::style());
+    if (style == nullptr || style->kind() != m_theme.kind) QApplication::setStyle(new FrameStyle(m_theme));
     QApplication::setPalette(m_theme.palette);
     m_timeline->setTheme(m_theme);
-    const QString problemColour = m_theme.peak.name();
-    QString style =
-        QStringLiteral("#banner { border-bottom: 2px solid %1; background: %2; } QLabel#problem { color: %1; }")
-            .arg(problemColour, m_theme.palette.color(QPalette::AlternateBase).name());
-    // Fusion's own frames are darker than the window: on dark grey an empty box is hardly seen, on black nothing is.
-    if (m_theme.kind == ThemeKind::Dark)
-        style += QStringLiteral(
-                     "QCheckBox::indicator { border: 1px solid %1; } QCheckBox::indicator:checked { background: %1; }")
-                     .arg(m_theme.mutedText.name());
-    if (m_theme.kind == ThemeKind::HighContrast)
-        style +=
-            QStringLiteral(
-                "QLineEdit, QPushButton, QAbstractSpinBox { border: 1px solid %1; padding: 2px; }"
-                "QAbstractSpinBox QLineEdit { border: none; }"
-                "QCheckBox::indicator { border: 1px solid %1; }"
-                "QCheckBox::indicator:checked { background: %1; }"
-                "QLineEdit:focus, QPushButton:focus, QAbstractSpinBox:focus { border: 2px solid %2; padding: 1px; }"
-                "QCheckBox:focus { border: 2px solid %2; }")
-                .arg(m_theme.text.name(), m_theme.palette.color(QPalette::Highlight).name());
-    setStyleSheet(style);
+    const auto colour = [](QWidget& widget, QPalette::ColorRole role, const QColor& with) {
+        QPalette palette = widget.palette();
+        palette.setColor(role, with);
+        widget.setPalette(palette);
+    };
+    for (auto* problem : findChildren<QLabel*>(QStringLiteral("problem")))
+        colour(*problem, QPalette::WindowText, m_theme.peak);
+    colour(*m_bannerLine, QPalette::Window, m_theme.peak);
     const QString checked = !m_themeKind                       ? QStringLiteral("themeDesktop")
                             : *m_themeKind == ThemeKind::Light ? QStringLiteral("themeLight")
                             : *m_themeKind == ThemeKind::Dark  ? QStringLiteral("themeDark")

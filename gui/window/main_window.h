@@ -47,6 +47,7 @@ public:
     void continueSession();
     void setThemeKind(std::optional<ThemeKind> kind);  ///< none: as the desktop
     void setLanguage(const QString& language);         ///< "en", "ko"
+    void setScale(int percent);                        ///< of text and what is measured by it (gui/theme/text_scale.h)
     [[nodiscard]] QString language() const { return m_language; }
     /// Saves the whole view; by ending .png, .svg or .pdf. Errors are told in the window.
     bool exportPicture(const QString& path);
@@ -91,6 +92,8 @@ private:
     void makeStatistics();
     [[nodiscard]] std::vector<QDockWidget*> docks() const;
     void applyTheme();
+    void measure();  ///< what is as wide as some text
+    void stepScale(int by);
     void retranslate();
     void showAnswer(std::shared_ptr<const Answer> answer);
     void showError(const core::Error& error);
@@ -146,7 +149,7 @@ private:
     QDockWidget *m_differenceDock = nullptr, *m_detailsDock = nullptr, *m_knobDock = nullptr, *m_sweepDock = nullptr,
                 *m_statisticsDock = nullptr, *m_tableDock = nullptr;
     QToolBar* m_tools = nullptr;
-    QWidget* m_banner = nullptr;
+    QWidget *m_banner = nullptr, *m_bannerLine = nullptr;
     QLabel* m_bannerText = nullptr;
     std::function<QString()> m_problem;  ///< what the banner says
     QLineEdit* m_search = nullptr;

@@ -121,10 +121,25 @@ void MainWindow::makeActions() {
                 [this] { setThemeKind(ThemeKind::Dark); });
     a.addChoice(Menu::View, "themeContrast", text(QT_TRANSLATE_NOOP("Actions", "High contrast")), themes,
                 [this] { setThemeKind(ThemeKind::HighContrast); });
+    auto* scales = new QActionGroup(this);
+    const std::pair<int, const char*> sizes[] = {{100, text(QT_TRANSLATE_NOOP("Actions", "Size 100 %"))},
+                                                 {125, text(QT_TRANSLATE_NOOP("Actions", "Size 125 %"))},
+                                                 {150, text(QT_TRANSLATE_NOOP("Actions", "Size 150 %"))},
+                                                 {200, text(QT_TRANSLATE_NOOP("Actions", "Size 200 %"))},
+                                                 {250, text(QT_TRANSLATE_NOOP("Actions", "Size 250 %"))},
+                                                 {300, text(QT_TRANSLATE_NOOP("Actions", "Size 300 %"))}};
+    for (const auto& size : sizes)
+        a.addChoice(Menu::View, ("scale" + std::to_string(size.first)).c_str(), size.second, scales,
+                    [this, percent = size.first] { setScale(percent); });
     auto* languages = new QActionGroup(this);
     a.addChoice(Menu::View, "languageEn", "English", languages, [this] { setLanguage(QStringLiteral("en")); });
     a.addChoice(Menu::View, "languageKo", "\ud55c\uad6d\uc5b4", languages,
                 [this] { setLanguage(QStringLiteral("ko")); });
+    a.add(Menu::View, "larger", text(QT_TRANSLATE_NOOP("Actions", "Larger")),
+          "Ctrl++; Ctrl+=", [this] { stepScale(1); });
+    a.add(Menu::View, "smaller", text(QT_TRANSLATE_NOOP("Actions", "Smaller")), "Ctrl+-", [this] { stepScale(-1); });
+    a.add(Menu::View, "usualSize", text(QT_TRANSLATE_NOOP("Actions", "Usual size")), "Ctrl+0",
+          [this] { setScale(100); });
     a.add(Menu::View, "panels", text(QT_TRANSLATE_NOOP("Actions", "Show all panels")), "", [this] {
         for (QDockWidget* dock : docks()) dock->show();
     });

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "gui/theme/text_scale.h"
 #include "gui/view/knob_panel.h"
 #include "gui/view/words.h"
 #include "gui/window/main_window.h"
@@ -62,6 +63,7 @@ void MainWindow::saveState() {
     QSettings settings;
     settings.setValue(QStringLiteral("geometry"), saveGeometry());
     if (m_panelsShown) settings.setValue(QStringLiteral("panels"), QMainWindow::saveState());
+    settings.setValue(QStringLiteral("scale"), textScale());
     settings.setValue(QStringLiteral("language"), m_language);
     settings.setValue(QStringLiteral("theme"), m_themeKind ? static_cast<int>(*m_themeKind) : -1);
     settings.setValue(QStringLiteral("streams"), m_state.streamsShown());
@@ -74,6 +76,7 @@ void MainWindow::restoreState() {
     const QSettings settings;
     restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
     clampToScreen(*this);
+    setScale(settings.value(QStringLiteral("scale"), textScale()).toInt());
     const int theme = settings.value(QStringLiteral("theme"), -1).toInt();
     if (theme >= 0 && theme <= 2) setThemeKind(static_cast<ThemeKind>(theme));
     setLanguage(settings

@@ -35,10 +35,6 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent) {
     outer->addStretch(1);
     column->addStretch(1);
     m_title = new QLabel;
-    QFont large = font();
-    large.setPointSizeF(font().pointSizeF() * 2.2);
-    large.setBold(true);
-    m_title->setFont(large);
     m_title->setText(QStringLiteral("Shardscope"));
     column->addWidget(m_title);
     m_subtitle = new QLabel;
@@ -47,7 +43,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent) {
     column->addSpacing(18);
     const auto heading = [&] {
         auto* label = new QLabel;
-        QFont bold = font();
+        QFont bold;  // its size follows the window's
         bold.setBold(true);
         label->setFont(bold);
         column->addWidget(label);
@@ -55,9 +51,16 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent) {
     };
     m_samplesTitle = heading();
     for (int i = 0; i < static_cast<int>(samples().size()); ++i) {
+        // Two lines from the left, which a button's own text is not.
         auto* button = new QPushButton;
-        button->setMinimumHeight(fontMetrics().height() * 3);
-        button->setStyleSheet(QStringLiteral("text-align: left; padding: 6px 12px;"));
+        auto* rows = new QVBoxLayout(button);
+        rows->setContentsMargins(12, 4, 12, 4);
+        rows->setSpacing(0);
+        for (QLabel*& line : m_sampleLines.emplace_back()) {
+            line = new QLabel;
+            line->setAttribute(Qt::WA_TransparentForMouseEvents);
+            rows->addWidget(line);
+        }
         connect(button, &QPushButton::clicked, this, [this, i] { emit sampleChosen(i); });
         column->addWidget(button);
         m_samples.push_back(button);
@@ -69,7 +72,6 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent) {
     column->addWidget(m_continue, 0, Qt::AlignLeft);
     m_recentTitle = heading();
     m_recent = new QListWidget;
-    m_recent->setMaximumHeight(fontMetrics().height() * 7);
     connect(m_recent, &QListWidget::itemActivated, this,
             [this](const QListWidgetItem* item) { emit fileChosen(item->text()); });
     column->addWidget(m_recent);
@@ -82,6 +84,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent) {
     column->addWidget(m_drop);
     column->addStretch(2);
     setRecent({});
+    measure();
     retranslate();
 }
 
@@ -96,12 +99,22 @@ void StartPage::setContinuable(bool continuable) {
     m_continue->setVisible(continuable);
 }
 
+void StartPage::measure() {
+    QFont large = font();
+    large.setPointSizeF(font().pointSizeF() * 2.2);
+    large.setBold(true);
+    m_title->setFont(large);
+    for (QPushButton* button : m_samples) button->setMinimumHeight(fontMetrics().height() * 3);
+    m_recent->setMaximumHeight(fontMetrics().height() * 7);
+}
+
 void StartPage::retranslate() {
     m_continue->setText(tr("Continue where you were"));
     m_subtitle->setText(tr("Where do my GPUs wait, and what would happen if I sharded differently?"));
     m_samplesTitle->setText(tr("Start with a sample"));
     for (std::size_t i = 0; i < m_samples.size(); ++i) {
-        m_samples[i]->setText(tr(samples()[i].title) + u'\n' + tr(samples()[i].what));
+        m_sampleLines[i][0]->setText(tr(samples()[i].title));
+        m_sampleLines[i][1]->setText(tr(samples()[i].what));
         m_samples[i]->setAccessibleName(tr(samples()[i].title));
     }
     m_recentTitle->setText(tr("Opened lately"));
@@ -112,6 +125,7 @@ void StartPage::retranslate() {
 
 void StartPage::changeEvent(QEvent* event) {
     if (event->type() == QEvent::LanguageChange) retranslate();
+    if (event->type() == QEvent::FontChange && m_drop != nullptr) measure();
     QWidget::changeEvent(event);
 }
 

@@ -3,6 +3,7 @@
 // What the window opens with: samples, and what was open lately.
 
 #include <QWidget>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -39,9 +40,11 @@ protected:
 
 private:
     void retranslate();
+    void measure();  ///< what is as large as some text
     QLabel *m_title = nullptr, *m_subtitle = nullptr, *m_samplesTitle = nullptr, *m_recentTitle = nullptr,
            *m_drop = nullptr;
     std::vector<QPushButton*> m_samples;
+    std::vector<std::array<QLabel*, 2>> m_sampleLines;  ///< by sample: its title, and what it is
     QPushButton *m_open = nullptr, *m_continue = nullptr;
     QListWidget* m_recent = nullptr;
 };

@@ -167,7 +167,6 @@ std::vector<Broken> brokenFiles() {
             {"list.json", "[1, 2]"},
             {"other.json", "{\"something\": 1}"},
             {"family.json", "{\"model_type\": \"nobodys\"}"},
-            {"bare.json", "{\"model_type\": \"llama\"}"},
             {"layers.json", llama + ", \"num_hidden_layers\": 100000}"},
             {"heads.json", llama + ", \"num_key_value_heads\": 3}"},
             {"words.json", llama + ", \"rms_norm_eps\": \"small\"}"},
@@ -292,7 +291,7 @@ TEST(Korean, EverySentenceKeepsItsPlacesAndIsThereOnce) {
 TEST(Korean, TranslatesWholeSentencesWithTheirValues) {
     setPictureLanguage(QStringLiteral("ko"));
     EXPECT_EQ(inWindowsLanguage("found -5, expected an integer from 1 to 4096 (0: as the model has it)"),
-              QStringLiteral("받은 값은 -5, 필요한 값은 1~4096의 정수 (0: 모델의 값)"));
+              QStringLiteral("받은 값은 -5, 필요한 값은 1~4096의 정수 (0: 모델의 값 그대로)"));
     EXPECT_EQ(inWindowsLanguage("  forward encoder_layer_2"), QStringLiteral("  encoder_layer_2 순전파"));
     EXPECT_EQ(inWindowsLanguage("no words that anybody knows"), QStringLiteral("no words that anybody knows"));
     EXPECT_EQ(inWindowsLanguage(""), QString());
