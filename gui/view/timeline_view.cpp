@@ -326,10 +326,12 @@ void TimelineView::changeEvent(QEvent* event) {
 }
 
 void TimelineView::wheelEvent(QWheelEvent* event) {
-    const int notches = event->angleDelta().y() != 0 ? event->angleDelta().y() : event->angleDelta().x();
+    // Some desktops turn a wheel with Shift or Alt on its side.
+    const bool sideways = event->angleDelta().y() == 0;
+    const int notches = sideways ? event->angleDelta().x() : event->angleDelta().y();
     if (event->modifiers() & Qt::ControlModifier) {
         m_state.zoom(std::pow(kZoomStep, notches / 120.0), timeAt(event->position().x()));
-    } else if (event->modifiers() & Qt::ShiftModifier) {
+    } else if ((event->modifiers() & Qt::ShiftModifier) || sideways) {
         m_state.pan(-kPanStep * notches / 120.0);
     } else {
         verticalScrollBar()->setValue(verticalScrollBar()->value() - notches / 2);

@@ -369,6 +369,8 @@ void MainWindow::dropEvent(QDropEvent* event) {
     const QString path = droppedFile(*event->mimeData());
     if (path.isEmpty()) return;
     openPath(path);
+    if (const auto files = event->mimeData()->urls().size(); files > 1)
+        m_status->setText(tr("Of %1 files the first is opened.").arg(files));
     event->acceptProposedAction();
 }
 

@@ -72,6 +72,87 @@ TEST(Files, ABrokenFileThatIsDroppedIsNamed) {
     EXPECT_EQ(window.state().answer(), nullptr);
 }
 
+/// What the window says of something that cannot be opened or written: which file, and what to do.
+void expectHelpful(const OpenWindow& window, const QString& name) {
+    EXPECT_TRUE(window.problem().contains(name)) << name.toStdString() << ": " << window.problem().toStdString();
+    EXPECT_TRUE(window.problem().contains(u'\n')) << "without what to do: " << window.problem().toStdString();
+}
+
+TEST(Files, WhateverIsDroppedIsOpenedOrSaysWhatToDo) {
+    const QTemporaryDir folder;
+    OpenWindow window;
+    window.openLecture();
+    const auto before = window.state().answer();
+    const auto write = [&](const char* name, const QByteArray& bytes, qint64 size = -1) {
+        QFile file(folder.filePath(QLatin1String(name)));
+        EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+        file.write(bytes);
+        if (size >= 0) file.resize(size);
+        return file.fileName();
+    };
+    const QString files[] = {write("empty.json", ""),
+                             write("cut.json", "{\"model_type\": \"llama\", \"hidden_si"),
+                             write("huge.json", "{", qint64{3} << 30),
+                             write("huge.toml", "title = \"", qint64{3} << 30),
+                             write("huge.safetensors", QByteArray("\xff\xff\xff\xff\xff\xff\xff\x7f{", 9), 1 << 20),
+                             write("foreign.json", "{\"traceEvents\": []}"),
+                             write("picture.png", "\x89PNG\r\n\x1a\n"),
+                             write("words.txt", "no scenario at all"),
+                             write("latin.toml", "[model]\nname = \"\xe9\"\n"),
+                             write("config.json", "{\"model_type\": [1]}"),
+                             folder.path()};
+    for (const QString& path : files) {
+        QMimeData data;
+        fileData(data, path);
+        window.await([&] { EXPECT_TRUE(drop(window, data)); });
+        expectHelpful(window, path);
+        EXPECT_EQ(window.state().answer(), before) << path.toStdString();
+    }
+    // One that is gone before it is read: either it was quick enough, or it is said.
+    for (int i = 0; i < 5; ++i) {
+        const QString path = write("vanishing.toml", "[model]\nname = \"vit_b_16\"\n");
+        QMimeData data;
+        fileData(data, path);
+        window.await([&] {
+            EXPECT_TRUE(drop(window, data));
+            QFile::remove(path);
+        });
+        if (!window.problem().isEmpty()) expectHelpful(window, QStringLiteral("vanishing.toml"));
+    }
+    // And what was open while its file went away stays usable.
+    const QString path = write("kept.toml", "[model]\nname = \"vit_b_16\"\n");
+    window.await([&] { window.openPath(path); });
+    ASSERT_EQ(window.problem(), QString());
+    QFile::remove(path);
+    window.await([&] { window.knobs().setKey(QStringLiteral("training.local_batch_size"), QStringLiteral("4")); });
+    EXPECT_EQ(window.problem(), QString());
+    EXPECT_EQ(window.shownScenario().training.localBatchSize, 4);
+    window.await([&] { window.openPath(path); });
+    expectHelpful(window, path);
+}
+
+TEST(Files, OfSeveralTheFirstIsOpenedAndThatIsSaid) {
+    OpenWindow window;
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(kExample), QUrl::fromLocalFile(QStringLiteral("/nowhere/else.toml"))});
+    window.await([&] { EXPECT_TRUE(drop(window, data)); });
+    ASSERT_NE(window.state().answer(), nullptr);
+    EXPECT_EQ(window.state().answer()->loaded.source, kExample.toStdString());
+    bool said = false;
+    for (const auto* label : window.findChildren<QLabel*>()) said |= label->text().contains(QStringLiteral("2 files"));
+    EXPECT_TRUE(said);
+}
+
+TEST(Export, WhereNothingCanBeWrittenSaysWhatToDo) {
+    OpenWindow window;
+    window.openLecture();
+    // Not even for whoever may write everywhere.
+    for (const char* path : {"/proc/picture.png", "/proc/picture.svg", "/proc/picture.pdf", "/dev/full/picture.png"}) {
+        EXPECT_FALSE(window.exportPicture(QLatin1String(path)));
+        expectHelpful(window, QLatin1String(path));
+    }
+}
+
 TEST(Files, WhatIsNoFileIsNotTaken) {
     OpenWindow window;
     QMimeData text;
