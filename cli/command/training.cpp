@@ -59,12 +59,12 @@ Result<void> fitToRanks(core::Scenario& scenario, std::int64_t ranks, const std:
                         scenario.placeOf(stageKey), "leave one of the two out");
         p.pipelineDegree = -1;
     }
-    const std::int64_t made = p.shardDegree * std::max<std::int64_t>(p.pipelineDegree, 1);
+    if (strategy != "fsdp") p.replicateDegree = 1;
+    const std::int64_t made = p.shardDegree * p.replicateDegree * std::max<std::int64_t>(p.pipelineDegree, 1);
     if (p.shardDegree > 0 && made != ranks && strategy == "fsdp" && onCommandLine(shardKey))
         return fail(ErrorCode::Usage, fmt::format("the degrees make {} ranks, but --ranks is {}", made, ranks),
                     scenario.placeOf(shardKey), "leave one of the two out");
     if (made != ranks) p.shardDegree = -1;
-    if (strategy != "fsdp") p.replicateDegree = 1;
     return {};
 }
 

@@ -282,14 +282,22 @@ std::string fsdpCalls(const PlanReport& plan) {
         "   import torch\n"
         "   from torch.distributed.device_mesh import init_device_mesh\n"
         "   from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard\n\n";
-    if (p.mesh.pp > 1)
-        text += fmt::format(
-            "   # every rank builds, and wraps, the layers of its own stage alone\n"
-            "   mesh = init_device_mesh(\"cuda\", ({}, {}), mesh_dim_names=(\"pp\", \"dp_shard\"))[\"dp_shard\"]\n",
-            p.mesh.pp, p.mesh.dpShard);
-    else
-        text += fmt::format("   mesh = init_device_mesh(\"cuda\", ({},), mesh_dim_names=(\"dp_shard\",))\n",
-                            p.mesh.dpShard);
+    std::string sizes, names, used;
+    const auto dimension = [](std::string& list, const std::string& item) {
+        list += (list.empty() ? "" : ", ") + item;
+    };
+    for (const auto& [name, size] : {std::pair{"pp", p.mesh.pp}, std::pair{"dp_replicate", p.mesh.dpReplicate},
+                                     std::pair{"dp_shard", p.mesh.dpShard}}) {
+        const bool isShard = std::string_view(name) == "dp_shard";
+        if (size == 1 && !isShard) continue;
+        dimension(sizes, std::to_string(size));
+        dimension(names, fmt::format("\"{}\"", name));
+        if (std::string_view(name) != "pp") dimension(used, fmt::format("\"{}\"", name));
+    }
+    if (p.mesh.pp > 1) text += "   # every rank builds, and wraps, the layers of its own stage alone\n";
+    const bool one = names == used && p.mesh.dpReplicate == 1;
+    text += fmt::format("   mesh = init_device_mesh(\"cuda\", ({}{}), mesh_dim_names=({}{})){}\n", sizes,
+                        one ? "," : "", names, one ? "," : "", names == used ? "" : fmt::format("[{}]", used));
     const auto optional = [](const std::optional<core::DType>& type) {
         return type ? torchName(*type) : std::string("None");
     };

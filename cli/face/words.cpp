@@ -13,7 +13,9 @@ std::string inKorean(const core::Case& one) {
         text = fmt::format("이어진 레이어를 {}개 스테이지로 나눔, 스테이지마다 FSDP2 랭크 {}개", plan.mesh.pp,
                            plan.mesh.dpShard);
     else if (plan.policy == core::UnitPolicy::Fsdp)
-        text = fmt::format("FSDP2, 랭크 {}개", plan.mesh.dpShard);
+        text = plan.mesh.dpReplicate > 1
+                   ? fmt::format("HSDP, FSDP2 랭크 {}개씩 복제본 {}개", plan.mesh.dpShard, plan.mesh.dpReplicate)
+                   : fmt::format("FSDP2, 랭크 {}개", plan.mesh.dpShard);
     else if (plan.policy == core::UnitPolicy::Ddp)
         text = fmt::format("DDP, 랭크 {}개", plan.mesh.dpReplicate);
     else if (plan.schedule == core::StageSchedule::Naive)
@@ -36,7 +38,9 @@ std::string planInWords(const core::Case& one, const std::string& language) {
         text = fmt::format("{} stages of contiguous layers, FSDP2 over {} {} in each", plan.mesh.pp, plan.mesh.dpShard,
                            plan.mesh.dpShard == 1 ? "rank" : "ranks");
     else if (plan.policy == core::UnitPolicy::Fsdp)
-        text = fmt::format("FSDP2 over {} {}", plan.mesh.dpShard, plan.mesh.dpShard == 1 ? "rank" : "ranks");
+        text = fmt::format("{}FSDP2 over {} {}",
+                           plan.mesh.dpReplicate > 1 ? fmt::format("HSDP, {} replicas of ", plan.mesh.dpReplicate) : "",
+                           plan.mesh.dpShard, plan.mesh.dpShard == 1 ? "rank" : "ranks");
     else if (plan.policy == core::UnitPolicy::Ddp)
         text = fmt::format("DDP over {} {}", plan.mesh.dpReplicate, plan.mesh.dpReplicate == 1 ? "rank" : "ranks");
     else if (plan.schedule == core::StageSchedule::Naive)

@@ -100,9 +100,6 @@ Result<void> checkPlan(const Plan& plan) {
     if (plan.gradientSync != GradientSync::EveryMicroBatch && plan.policy == UnitPolicy::Fsdp)
         return fail(ErrorCode::Unsupported, "gradients reduced after the last micro-batch alone, under FSDP",
                     "[training] gradient_sync", "use gradient_sync = \"every\", or the strategy ddp");
-    if (mesh.dpReplicate > 1)
-        return fail(ErrorCode::Unsupported, fmt::format("{} replicas of the shard group, expected 1", mesh.dpReplicate),
-                    "[parallelism] data_parallel_replicate_degree", "replicated sharding is not modelled yet");
     return checkSchedule(plan);
 }
 

@@ -61,6 +61,7 @@ std::string_view nameOf(Mark mark) {
         case Mark::ReduceCopyIn: return "gradients packed";
         case Mark::Divided: return "divided";
         case Mark::ReduceIssued: return "reduction issued";
+        case Mark::AllReduceIssued: return "all-reduce issued";
         case Mark::ReduceFreed: return "reduction input dropped";
         case Mark::GradientSet: return "gradient set";
         case Mark::GradientAdded: return "gradient added";

@@ -78,13 +78,13 @@ void FsdpReduction::postBackward(UnitId unit, bool final) {
     reduce(unit, context);
 }
 
-OpId FsdpReduction::divide(OpKind kind, UnitId unit, FsdpContext& context, double factor, Bytes bytes) {
+OpId FsdpReduction::divide(OpKind kind, UnitId unit, std::uint8_t stream, double factor, Bytes bytes) {
     HostAction mark;
     mark.mark = Mark::Divided;
     mark.unit = unit;
     mark.index = kind == OpKind::PreDivide ? 0 : 1;
     m_c.builder.mark(mark);
-    Op op = m_state.op(kind, unit, context.reduce, Phase::Reduction);
+    Op op = m_state.op(kind, unit, stream, Phase::Reduction);
     op.dtype = m_c.plan.precision.reduction();
     op.factor = factor;
     op.bytes = op.read = op.written = bytes;
@@ -127,13 +127,13 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
     const bool views = reduceType == original && !state.shardedGradient.valid();
     const BlockId output = m_state.allocate(views ? MemoryCategory::ShardedGradients : MemoryCategory::ReduceBuffers,
                                             unit, share, context.reduce);
-    const bool sum = reduceType == DType::F16 || ranks == 1;
-    const ReductionDivisors divisors =
-        reduceType == DType::F16 && ranks > 1 ? fp16Divisors(ranks) : ReductionDivisors{};
-    if (divisors.pre != 1) b.use(input, divide(OpKind::PreDivide, unit, context, divisors.pre, whole));
-    b.mark(Mark::ReduceIssued, unit);
+    const std::int64_t all = ranks * m_state.replicas();
+    const bool sum = reduceType == DType::F16 || all == 1;
+    const ReductionDivisors divisors = reduceType == DType::F16 && all > 1 ? fp16Divisors(all) : ReductionDivisors{};
+    if (divisors.pre != 1) b.use(input, divide(OpKind::PreDivide, unit, context.reduce, divisors.pre, whole));
     OpId reduced = copied;
     if (ranks > 1) {
+        b.mark(Mark::ReduceIssued, unit);
         Op scatter = m_state.op(OpKind::ReduceScatter, unit, context.reduce, Phase::Reduction);
         scatter.group = m_state.shardGroup();
         scatter.dtype = reduceType;
@@ -143,13 +143,29 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
         b.use(input, reduced);
         b.use(output, reduced);
     }
-    if (divisors.post != 1) b.use(output, divide(OpKind::PostDivide, unit, context, divisors.post, share));
+    const bool replicated = m_state.replicas() > 1;
+    const std::uint8_t post = replicated ? context.allReduce : context.reduce;
+    if (replicated) {
+        b.mark(Mark::AllReduceIssued, unit);
+        b.waitStream(context.allReduce, context.reduce, EdgeReason::Data);
+        if (ranks == 1) b.waitOp(context.allReduce, copied, EdgeReason::Data);
+        Op allReduce = m_state.op(OpKind::AllReduce, unit, context.allReduce, Phase::Reduction);
+        allReduce.group = m_state.replicateGroup();
+        allReduce.dtype = reduceType;
+        allReduce.bytes = share;
+        allReduce.average = !sum;
+        const OpId summed = b.addOp(allReduce);
+        b.use(ranks == 1 ? input : output, summed);
+    }
+    if (divisors.post != 1)
+        b.use(ranks == 1 ? input : output, divide(OpKind::PostDivide, unit, post, divisors.post, share));
+    if (ranks == 1) b.mark(Mark::ReduceIssued, unit);
 
     const bool accumulate = state.shardedGradient.valid();
     const Bytes shard = m_state.shardBytes(unit);
     if (!views && !accumulate)
-        state.shardedGradient = m_state.allocate(MemoryCategory::ShardedGradients, unit, shard, context.reduce);
-    Op copyOut = m_state.op(OpKind::ReduceCopyOut, unit, context.reduce, Phase::Reduction);
+        state.shardedGradient = m_state.allocate(MemoryCategory::ShardedGradients, unit, shard, post);
+    Op copyOut = m_state.op(OpKind::ReduceCopyOut, unit, post, Phase::Reduction);
     copyOut.dtype = original;
     copyOut.accumulate = accumulate;
     copyOut.bytes = shard;
@@ -169,7 +185,10 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
         state.shardedGradient = output;
     } else {
         b.use(state.shardedGradient, context.postReduce);
-        b.release(output);
+        if (replicated)
+            state.summed = output;
+        else
+            b.release(output);
     }
     b.mark(accumulate ? Mark::GradientAdded : Mark::GradientSet, unit);
     context.reduction = {unit, input, reduced};
@@ -180,6 +199,12 @@ void FsdpReduction::finish(FsdpContext& context) {
     m_c.builder.waitOp(m_c.computeStream, context.postReduce, EdgeReason::Data);
     dropReduceInput(context);
     context.postReduce = {};
+    for (std::size_t u = 0; u < m_c.units.size(); ++u) {
+        FsdpUnitState& unit = m_state[UnitId(m_c.firstUnit.index() + u)];
+        if (&m_state.contexts()[unit.context] != &context || !unit.summed.valid()) continue;
+        m_c.builder.release(unit.summed);
+        unit.summed = {};
+    }
 }
 
 }  // namespace shardscope::core

@@ -26,7 +26,7 @@ private:
     [[nodiscard]] TouchedUnit shareOf(const TouchedUnit& touched) const;
     void dropReduceInput(FsdpContext& context);
     void reduce(UnitId unit, FsdpContext& context);
-    OpId divide(OpKind kind, UnitId unit, FsdpContext& context, double factor, Bytes bytes);
+    OpId divide(OpKind kind, UnitId unit, std::uint8_t stream, double factor, Bytes bytes);
 
     ClassContext& m_c;
     FsdpState& m_state;

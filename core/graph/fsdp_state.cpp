@@ -37,6 +37,7 @@ void FsdpState::makeContexts() {
             made.copyIn = stream(StreamKind::AllGatherCopyIn);
             made.gather = stream(StreamKind::AllGather);
             made.reduce = stream(StreamKind::ReduceScatter);
+            if (replicas() > 1) made.allReduce = stream(StreamKind::AllReduce);
             m_contexts.push_back(made);
         }
         m_units[m_c.local(id)].context = static_cast<std::size_t>(contextOfRoot[root]);
@@ -55,6 +56,18 @@ GroupId FsdpState::shardGroup() {
     group.name = m_c.stage.count == 1 ? "dp_shard" : fmt::format("dp_shard (stage {})", m_c.stage.index);
     m_shardGroup = m_c.builder.addGroup(group);
     return m_shardGroup;
+}
+
+GroupId FsdpState::replicateGroup() {
+    if (m_replicateGroup.valid()) return m_replicateGroup;
+    Group group;
+    group.kind = Group::Kind::Replicate;
+    group.size = replicas();
+    group.stride = ranks();
+    group.communicator = static_cast<std::uint32_t>(m_c.builder.groupCount());
+    group.name = m_c.stage.count == 1 ? "dp_replicate" : fmt::format("dp_replicate (stage {})", m_c.stage.index);
+    m_replicateGroup = m_c.builder.addGroup(group);
+    return m_replicateGroup;
 }
 
 GroupId FsdpState::subgroup(std::int64_t size) {

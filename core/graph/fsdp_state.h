@@ -13,6 +13,7 @@ namespace shardscope::core {
 struct FsdpContext {
     UnitId root;
     std::uint8_t copyIn = 0, gather = 0, reduce = 0;  ///< streams
+    std::uint8_t allReduce = 0;                       ///< with replicas; gradients are set there
     std::vector<UnitId> order;                        ///< post-forward order
     struct {
         UnitId unit;
@@ -42,6 +43,7 @@ struct FsdpUnitState {
     std::vector<BlockId> gradients;     ///< unsharded ones
     std::int64_t gradientElements = 0;  ///< in them
     BlockId shardedGradient;
+    BlockId summed;  ///< share that was all-reduced and is not the gradient's own memory: kept to the end of backward
     bool reduced = false;  ///< post-backward has run in this micro-batch
 };
 
@@ -62,6 +64,7 @@ public:
     [[nodiscard]] std::size_t contextIndexOf(UnitId unit) const { return (*this)[unit].context; }
 
     [[nodiscard]] std::int64_t ranks() const { return m_c.plan.mesh.dpShard; }
+    [[nodiscard]] std::int64_t replicas() const { return m_c.plan.mesh.dpReplicate; }
     /// False for a unit without parameters: it wraps, and does nothing.
     [[nodiscard]] bool communicates(UnitId unit) const { return !m_c.unit(unit).parameters.empty(); }
     /// The param dtype differs from the original one.
@@ -77,6 +80,7 @@ public:
     [[nodiscard]] std::int64_t paddedShard(ParameterId parameter) const;
 
     [[nodiscard]] GroupId shardGroup();
+    [[nodiscard]] GroupId replicateGroup();
     [[nodiscard]] GroupId subgroup(std::int64_t ranks);
 
     [[nodiscard]] Op op(OpKind kind, UnitId unit, std::uint8_t stream, Phase phase) const;
@@ -96,7 +100,7 @@ private:
     std::vector<FsdpUnitState> m_units;
     FsdpUnitState m_notWrapped;
     std::vector<FsdpContext> m_contexts;
-    GroupId m_shardGroup;
+    GroupId m_shardGroup, m_replicateGroup;
     std::vector<std::pair<std::int64_t, GroupId>> m_subgroups;
     BlockId m_optimizerState;
 };

@@ -35,7 +35,8 @@ enum class OpKind : std::uint8_t {
                     ///< itself
     BucketCopyIn,  ///< gradients of `unit` that are complete with `kernels` (without: those that no kernel makes), each
                    ///< divided by `factor`, into their places in the unit's bucket
-    AllReduce,     ///< a bucket of gradients, summed over a group that every member gets; bytes: the bucket
+    AllReduce,  ///< a bucket of gradients, or the own share after its reduce-scatter (HSDP; with a shard group of one
+                ///< the reduce-scatter input itself), summed over a group for every member; bytes: all of it
     BucketCopyOut,  ///< bucket -> gradients
     Send,           ///< point to point; bytes: the message; `match` leads to the other end
     Receive,        ///< its other side; the two share `match`
@@ -95,7 +96,7 @@ struct Op {
     DType dtype = DType::F32;    ///< of the payload (of the destination for casts)
     LayerId boundary;            ///< Send, Receive: the layer whose output (or input gradient) is the message
     double factor = 1;           ///< PreDivide, PostDivide, BucketCopyIn
-    bool average = false;        ///< ReduceScatter: divide the sum by the group's size
+    bool average = false;        ///< ReduceScatter, AllReduce: divide the sum by the group's size
     bool accumulate = false;     ///< ReduceCopyOut: add to the sharded gradients that are there
     std::uint16_t launches = 1;  ///< kernels that the host launches for it (Compute: its kernel count)
 };
@@ -170,6 +171,7 @@ enum class Mark : std::uint8_t {
     ReduceCopyIn,           ///< unit
     Divided,                ///< unit (explicit scaling)
     ReduceIssued,           ///< unit
+    AllReduceIssued,        ///< unit
     ReduceFreed,            ///< unit: compute waits for its reduce-scatter, the input buffer is dropped
     GradientSet,            ///< unit: sharded gradient assigned
     GradientAdded,          ///< unit: sharded gradient added to

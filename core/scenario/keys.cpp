@@ -93,7 +93,8 @@ const std::vector<Key>& keys() {
          "Ranks over which FSDP shards every parameter.", {}, -1, kMostRanks, "-1: all that the other degrees leave"},
         {"parallelism.data_parallel_replicate_degree", "",
          [](S& s) -> std::int64_t& { return s.parallelism.replicateDegree; },
-         "Replicas of the sharded model. Under FSDP only 1 is simulated so far; DDP has one on every GPU.", {}, 1, kMostRanks, ""},
+         "Replicas of the sharded model (HSDP): gradients are reduce-scattered inside each, then all-reduced across. DDP has one on "
+         "every GPU.", {}, 1, kMostRanks, ""},
         {"parallelism.pipeline_parallel_degree", "", [](S& s) -> std::int64_t& { return s.parallelism.pipelineDegree; },
          "Stages. Naive placement has one on every GPU. FSDP alone shards inside each of them, one micro-batch at a time; beside "
          "naive placement, to compare the two, it has one stage.", {}, -1, kMostRanks,

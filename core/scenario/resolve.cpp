@@ -22,10 +22,9 @@ tl::unexpected<Error> refuse(const Scenario& scenario, std::string_view key, std
     return fail(ErrorCode::Input, std::move(message), scenario.placeOf(key), std::move(hint));
 }
 
-Result<void> refuseUnsupported(const Scenario& scenario, bool shards) {
+Result<void> refuseUnsupported(const Scenario& scenario) {
     const auto& p = scenario.parallelism;
     const std::pair<std::string_view, std::int64_t> degrees[] = {
-        {"parallelism.data_parallel_replicate_degree", shards ? p.replicateDegree : 1},
         {"parallelism.tensor_parallel_degree", p.tensorDegree},
         {"parallelism.context_parallel_degree", p.contextDegree},
     };
@@ -78,7 +77,8 @@ std::string placesOfSizes(const Scenario& scenario) {
 }
 
 /// The hardware with as many GPUs as the cluster's keys say, or else as the degrees need.
-Result<Cluster> sizeCluster(const Scenario& scenario, const ScenarioInputs& inputs, std::int64_t stages) {
+/// `shards`: what the degree of replicas leaves of a node is for shards.
+Result<Cluster> sizeCluster(const Scenario& scenario, const ScenarioInputs& inputs, std::int64_t stages, bool shards) {
     Document table = inputs.clusterFile.value_or(Document::table());
     if (table.kind != Document::Kind::Table)
         return fail(ErrorCode::Input, fmt::format("found {}, expected a table", describeKind(table.kind)),
@@ -109,12 +109,12 @@ Result<Cluster> sizeCluster(const Scenario& scenario, const ScenarioInputs& inpu
 
     const auto& p = scenario.parallelism;
     const std::int64_t needed = p.shardDegree > 0                     ? p.shardDegree * p.replicateDegree * stages
-                                : p.replicateDegree > 1               ? p.replicateDegree * stages
+                                : p.replicateDegree > 1 && !shards    ? p.replicateDegree * stages
                                 : stages == 1 && p.pipelineDegree > 1 ? p.pipelineDegree
                                                                       : 0;
-    const std::string_view key = p.shardDegree > 0       ? "parallelism.data_parallel_shard_degree"
-                                 : p.replicateDegree > 1 ? "parallelism.data_parallel_replicate_degree"
-                                                         : "parallelism.pipeline_parallel_degree";
+    const std::string_view key = p.shardDegree > 0                  ? "parallelism.data_parallel_shard_degree"
+                                 : p.replicateDegree > 1 && !shards ? "parallelism.data_parallel_replicate_degree"
+                                                                    : "parallelism.pipeline_parallel_degree";
     if (needed == 0) return cluster;
     if (nodes > 0) {
         if (needed % nodes != 0)
@@ -295,13 +295,14 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
         if (word != "single" && word != "naive" && word != "ddp" && word != "fsdp")
             return fail(ErrorCode::Usage, fmt::format("no strategy \"{}\"", word.substr(0, 60)), "--strategy",
                         "known are: single, naive, ddp, fsdp");
-    SHARDSCOPE_TRY(refuseUnsupported(scenario, std::ranges::find(words, "fsdp") != words.end()));
+    SHARDSCOPE_TRY(refuseUnsupported(scenario));
 
     Resolved resolved;
     resolved.title = scenario.title;
     SHARDSCOPE_ASSIGN(resolved.model, withOverrides(inputs.model, scenario));
     const std::int64_t stages = stagesOfFsdp(scenario, words);
-    SHARDSCOPE_ASSIGN(resolved.cluster, sizeCluster(scenario, inputs, stages));
+    const bool shards = std::ranges::find(words, "fsdp") != words.end();
+    SHARDSCOPE_ASSIGN(resolved.cluster, sizeCluster(scenario, inputs, stages, shards));
     SHARDSCOPE_ASSIGN(const Ranks ranks, countRanks(scenario, resolved.cluster, stages));
     const auto& t = scenario.training;
     const auto& p = scenario.parallelism;

@@ -168,8 +168,8 @@
         <translation>-1: 다른 병렬도를 뺀 나머지 전부</translation>
     </message>
     <message>
-        <source>Replicas of the sharded model. Under FSDP only 1 is simulated so far; DDP has one on every GPU.</source>
-        <translation>샤딩된 모델의 복제본 수. FSDP에서는 아직 1만 시뮬레이션하며, DDP는 GPU마다 하나씩 둡니다.</translation>
+        <source>Replicas of the sharded model (HSDP): gradients are reduce-scattered inside each, then all-reduced across. DDP has one on every GPU.</source>
+        <translation>샤딩된 모델의 복제본 수(HSDP). 그래디언트를 복제본 안에서 reduce-scatter한 뒤 복제본 사이에서 all-reduce합니다. DDP는 GPU마다 하나씩 둡니다.</translation>
     </message>
     <message>
         <source>Stages. Naive placement has one on every GPU. FSDP alone shards inside each of them, one micro-batch at a time; beside naive placement, to compare the two, it has one stage.</source>

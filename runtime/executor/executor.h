@@ -138,6 +138,9 @@ private:
     core::Result<void> reduceCopyOut(const core::Op& op, UnitMemory& unit);
     core::Result<void> bucketCopyIn(const core::Op& op, UnitMemory& unit);
     core::Result<void> allReduce(const core::Op& op, UnitMemory& unit);
+    /// Where the reduction of a unit's gradients is: with a shard group of one still in its input.
+    [[nodiscard]] static Held& reducedShare(UnitMemory& unit);
+    core::Result<void> allReduceShare(const core::Op& op, UnitMemory& unit);
     core::Result<void> bucketCopyOut(const core::Op& op, UnitMemory& unit);
     core::Result<void> optimizerStep(const core::Op& op);
     /// The reduced gradient of what this rank owns of a place.

@@ -49,6 +49,7 @@ Result<void> Executor::bucketCopyIn(const core::Op& op, UnitMemory& unit) {
 }
 
 Result<void> Executor::allReduce(const core::Op& op, UnitMemory& unit) {
+    if (m_graph.plan.policy == core::UnitPolicy::Fsdp) return allReduceShare(op, unit);
     if (unit.bucket.content != Content::Own)
         return refuse(unit.bucket.content == Content::Nothing ? "comes before its copy-in"
                                                               : "finds the bucket reduced already");

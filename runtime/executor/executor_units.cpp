@@ -143,6 +143,7 @@ Result<void> Executor::reduceCopyIn(const core::Op& op, UnitMemory& unit) {
         }
         unit.gradients[p].filled = false;
     }
+    unit.replicasSummed = false;
     unit.reduceInput.content = Content::Whole;
     return {};
 }
@@ -185,8 +186,34 @@ Result<void> Executor::reduceScatter(const core::Op& op, UnitMemory& unit) {
     return {};
 }
 
+Held& Executor::reducedShare(UnitMemory& unit) {
+    return unit.layout.ranks == 1         ? unit.reduceInput
+           : unit.reduceShare.allocated() ? unit.reduceShare
+                                          : unit.shardedGradient;
+}
+
+Result<void> Executor::allReduceShare(const core::Op& op, UnitMemory& unit) {
+    const core::DType dtype = m_graph.plan.precision.reduction();
+    Held& share = reducedShare(unit);
+    if (share.content != Content::Whole && share.content != Content::Own)
+        return refuse("comes before its reduce-scatter");
+    if (unit.replicasSummed) return refuse("finds the share summed over the replicas already");
+    Communicator* communicator = communicatorOf(op);
+    if (communicator == nullptr) return refuse("has no group");
+    const std::int64_t bytes = unit.layout.share() * core::sizeOf(dtype);
+    if (op.bytes.value != bytes) return refuse(fmt::format("moves {} bytes, the share has {}", op.bytes.value, bytes));
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    SHARDSCOPE_TRY(m_device.synchronize());
+    CallLabel label = labelFor(op, "all-reduce", bytes);
+    label.dtype = dtype;
+    SHARDSCOPE_ASSIGN(m_transfer,
+                      communicator->allReduce(label, {share.memory.data, static_cast<std::size_t>(bytes)}, op.average));
+    unit.replicasSummed = true;
+    return {};
+}
+
 Result<void> Executor::postDivide(const core::Op& op, UnitMemory& unit) {
-    Held& share = unit.reduceShare.allocated() ? unit.reduceShare : unit.shardedGradient;
+    Held& share = reducedShare(unit);
     if (share.content != Content::Whole && share.content != Content::Own)
         return refuse("comes before its reduce-scatter");
     SHARDSCOPE_TRY(checkWaits(m_running));
@@ -198,6 +225,8 @@ Result<void> Executor::reduceCopyOut(const core::Op& op, UnitMemory& unit) {
     const core::Precision& precision = m_graph.plan.precision;
     Held& gradient = unit.shardedGradient;
     if (!gradient.allocated()) return refuse("has no memory for the sharded gradient");
+    if (m_graph.plan.mesh.dpReplicate > 1 && !unit.replicasSummed)
+        return refuse("comes before the sum over the replicas");
     Held& source = unit.layout.ranks == 1 ? unit.reduceInput : unit.reduceShare;
     if (!source.allocated()) {
         // The collective wrote into the gradient itself.

@@ -73,7 +73,8 @@ struct UnitMemory {
     Held cast;                  ///< own shard in the gather dtype
     Held gather;
     Held reduceInput, reduceShare;
-    Held bucket;  ///< DDP: all gradients, one after another
+    bool replicasSummed = false;  ///< the reduced share, over the replicas too
+    Held bucket;                  ///< DDP: all gradients, one after another
     Held shardedGradient;
     core::BlockId momentsBlock;
     std::byte* moments = nullptr;          ///< first moments of all own elements, then second moments

@@ -314,7 +314,7 @@ TEST(GraphOfPlans, whatCannotBeBuiltIsRefusedWithItsReason) {
     EXPECT_TRUE(has(refusal([](Plan& p) { p.microBatches = 0; }), "micro-batches"));
     EXPECT_TRUE(has(refusal([](Plan& p) { p.mesh.pp = 2; }), "one stage"));
     EXPECT_TRUE(has(refusal([](Plan& p) { p.policy = UnitPolicy::None; }), "average"));
-    EXPECT_TRUE(has(refusal([](Plan& p) { p.mesh.dpReplicate = 2; }), "replicas"));
+    EXPECT_TRUE(has(refusal([](Plan& p) { p.mesh.dpReplicate = 0; }), "expected 1"));
     const auto wrap = [&](std::vector<std::vector<std::string>> units) {
         return refusal([&](Plan& p) {
             p.fsdp.wrap.kind = UnitWrap::Kind::List;

@@ -163,12 +163,34 @@ TEST(Resolve, GpusThatAreNotCountedFollowTheDegrees) {
 }
 
 TEST(Resolve, SaysWhatIsNotSimulated) {
-    for (const std::string key :
-         {"data_parallel_replicate_degree", "tensor_parallel_degree", "context_parallel_degree"}) {
+    for (const std::string key : {"tensor_parallel_degree", "context_parallel_degree"}) {
         EXPECT_EQ(errorOf("[parallelism]\n" + key + " = 2").code, ErrorCode::Unsupported) << key;
         EXPECT_EQ(errorOf("[parallelism]\n" + key + " = 1").message, "no error") << key;
     }
     EXPECT_EQ(errorOf("", {"zero3"}).code, ErrorCode::Usage);
+}
+
+TEST(Resolve, ReplicasAreHsdpsOrDdps) {
+    const std::string two = "[parallelism]\ndata_parallel_replicate_degree = 2\n";
+    const auto hsdp = resolved(two + "data_parallel_shard_degree = 4\n");
+    ASSERT_TRUE(hsdp) << describe(hsdp.error());
+    EXPECT_EQ(hsdp->cases[0].plan.mesh, (Mesh{1, 2, 4}));
+    EXPECT_EQ(hsdp->cluster.ranks(), 8);
+    EXPECT_EQ(hsdp->globalBatch, 8);
+    EXPECT_EQ(resolved(two)->cases[0].plan.mesh, (Mesh{1, 2, 4})) << "of one node's 8 GPUs";
+    const auto ddp = resolved(two, {"ddp"});
+    ASSERT_TRUE(ddp) << describe(ddp.error());
+    EXPECT_EQ(ddp->cases[0].plan.policy, UnitPolicy::Ddp);
+    EXPECT_EQ(ddp->cases[0].plan.mesh, (Mesh{1, 2, 1}));
+    const auto both = resolved(two +
+                                   "data_parallel_shard_degree = 4\nddp_bucket_cap_mb = 50\n"
+                                   "[training]\nglobal_batch_size = 16\ngradient_sync = \"last\"\n",
+                               {"ddp"});
+    ASSERT_TRUE(both) << describe(both.error());
+    EXPECT_EQ(both->cases[0].plan.mesh, (Mesh{1, 8, 1})) << "DDP has a replica on every GPU";
+    EXPECT_EQ(both->cases[0].plan.microBatches, 2);
+    EXPECT_EQ(both->cases[0].plan.ddp.bucketCap, 50);
+    EXPECT_EQ(both->cases[0].plan.gradientSync, GradientSync::LastMicroBatch);
 }
 
 TEST(Resolve, FsdpShardsInsideTheStagesThatAreAskedFor) {

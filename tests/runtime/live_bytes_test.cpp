@@ -90,6 +90,17 @@ TEST(LiveBytes, HoldInMixedPrecisionToo) {
     expectEqualBytes(alone);
 }
 
+TEST(LiveBytes, HoldForHsdp) {
+    for (std::int64_t shard : {1, 2})
+        for (const core::DType reduce : {core::DType::F32, core::DType::BF16, core::DType::F16}) {
+            TrainConfig config = fsdp(8, shard, 2);
+            config.plan.mesh.dpReplicate = 2;
+            config.plan.precision.param = reduce;
+            config.plan.precision.reduce = reduce;
+            expectEqualBytes(config);
+        }
+}
+
 TEST(LiveBytes, HoldForDdp) {
     for (const bool views : {false, true})
         for (const auto sync : {core::GradientSync::EveryMicroBatch, core::GradientSync::LastMicroBatch})

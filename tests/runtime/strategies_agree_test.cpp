@@ -42,6 +42,11 @@ std::vector<std::pair<std::string, TrainConfig>> strategies() {
     TrainConfig noRoot = fsdp(12, 2);
     noRoot.plan.fsdp.wrap.blocksPerUnit = 2;
     all.emplace_back("fsdp on 2, both blocks one unit", noRoot);
+    for (std::int64_t shard : {1, 2, 3}) {
+        TrainConfig config = fsdp(6, shard);
+        config.plan.mesh.dpReplicate = 2;
+        all.emplace_back("hsdp, 2 replicas of " + std::to_string(shard), config);
+    }
     for (std::int64_t ranks : {1, 2, 3, 4}) all.emplace_back("ddp on " + std::to_string(ranks), ddp(12, ranks));
     for (const bool views : {false, true})
         for (const auto sync : {core::GradientSync::EveryMicroBatch, core::GradientSync::LastMicroBatch}) {

@@ -45,6 +45,7 @@ public:
         if (plan.policy != core::UnitPolicy::Ddp && below(3) == 0)
             plan.schedule = core::StageSchedule::Naive, plan.mesh.pp = 1 + below(std::min<std::int64_t>(blocks, 3));
         plan.mesh.dpShard = plan.policy == core::UnitPolicy::Fsdp ? 1 + below(4) : 1;
+        if (plan.policy == core::UnitPolicy::Fsdp && below(4) == 0) plan.mesh.dpReplicate = 2;
         if (plan.policy == core::UnitPolicy::Ddp) {
             plan.mesh.dpReplicate = 1 + below(4);
             plan.ddp.bucketCap = 0.0002 * static_cast<double>(1 + below(8));

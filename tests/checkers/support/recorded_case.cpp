@@ -197,7 +197,12 @@ Result<ExpressedCase> express(const Document& config) {
 
     plan.mesh.dpShard = integerOr(config, "world", 2);
     const Document* mesh = config.find("mesh");
-    if (mesh != nullptr && mesh->kind == Document::Kind::List) return fail(ErrorCode::Unsupported, "mesh (replicas)");
+    if (mesh != nullptr && mesh->kind == Document::Kind::List) {
+        if (mesh->items.size() != 2) return fail(ErrorCode::Unsupported, "a mesh of other than two dimensions");
+        plan.mesh.dpReplicate = mesh->items[0].integer;
+        plan.mesh.dpShard = mesh->items[1].integer;
+        if (plan.mesh.dpReplicate == 1) return fail(ErrorCode::Unsupported, "an all-reduce over one replica");
+    }
     plan.fsdp.wrap.kind = UnitWrap::Kind::List;
     plan.fsdp.wrap.units = unitsOf(config.find("units"), sizes.model.blocks);
     plan.fsdp.wrap.root = textOr(config, "root", "present") != "absent";

@@ -105,6 +105,14 @@ private:
                 if (op == nullptr || op->kind != OpKind::ReduceScatter) return line("rs_local", unit);
                 return line("rs", unit, transfer(*op, false));
             }
+            case Mark::AllReduceIssued: {
+                const Op* op = nextOp(action.unit, {OpKind::AllReduce});
+                if (op == nullptr) return line("ar", unit);
+                return line("ar", unit,
+                            {{"n", number(static_cast<double>(m_graph.groups[op->group.index()].size))},
+                             {"numel", number(static_cast<double>(op->bytes.value / sizeOf(op->dtype)))},
+                             {"dtype", shortName(op->dtype)}});
+            }
             case Mark::ReduceFreed: return line("rs_buf_free", unit);
             case Mark::GradientSet: return line("grad_set", unit);
             case Mark::GradientAdded: return line("grad_add", unit);
