@@ -6,6 +6,7 @@
 #include <QStringList>
 #include <QXmlStreamReader>
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/base/printable.h"
@@ -89,10 +90,13 @@ public:
 
     QString translate(const QString& text) {
         if (const auto known = m_known.constFind(text); known != m_known.constEnd()) return *known;
+        // Words that nobody knows yet may be known once all of a language's translators are installed.
+        const bool before = std::exchange(m_unknown, false);
         const QString made = make(text);
         constexpr qsizetype kMostKnown = 4096;
         if (m_known.size() >= kMostKnown) m_known.clear();
-        m_known.insert(text, made);
+        if (!m_unknown) m_known.insert(text, made);
+        m_unknown |= before;
         return made;
     }
 
@@ -126,11 +130,13 @@ private:
             for (QString& part : parts) part = translate(part);
             return parts.join(between);
         }
+        m_unknown |= text.contains(u' ');
         return text;
     }
 
     std::vector<Pattern> m_patterns;
     QHash<QString, QString> m_whole, m_known;
+    bool m_unknown = false;  ///< of what is being translated, something of several words stayed as it was
 };
 
 }  // namespace

@@ -39,6 +39,7 @@ RangePanel::RangePanel(PageState& state, const QList<QAction*>& actions, QWidget
     m_sorted->setSourceModel(m_model);
     m_sorted->setSortRole(RangeModel::kValueRole);
     m_table = new QTableView;
+    m_table->setMinimumHeight(1);  // where there is little room, the words above it go first
     m_table->setModel(m_sorted);
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(-1, Qt::AscendingOrder);

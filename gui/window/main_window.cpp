@@ -19,6 +19,7 @@
 #include <QStatusBar>
 #include <QTimer>
 #include <QToolBar>
+#include <QToolButton>
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
@@ -401,11 +402,15 @@ void MainWindow::measure() {
         close->setFixedWidth(fontMetrics().height() * 2);
     m_search->setMaximumWidth(fontMetrics().averageCharWidth() * 40);
     m_progress->setMaximumWidth(fontMetrics().averageCharWidth() * 20);
+    // As many lines of the panels below as they begin with.
+    if (m_panelsShown) resizeDocks({m_differenceDock}, {fontMetrics().height() * 15}, Qt::Vertical);
 }
 
 void MainWindow::setScale(int percent) {
     setTextScale(percent);
     setFont(QApplication::font());
+    // Qt measures a tool button anew, but does not tell the layout that it is in.
+    for (auto* button : findChildren<QToolButton*>()) button->updateGeometry();
     QToolTip::setFont(QApplication::font());
     if (QAction* action = m_actions.find(QStringLiteral("scale%1").arg(textScale()))) action->setChecked(true);
 }
