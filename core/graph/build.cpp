@@ -97,7 +97,7 @@ Result<void> checkPlan(const Plan& plan) {
                     "[parallelism] data_parallel_shard_degree, data_parallel_replicate_degree",
                     "use policy 'fsdp', or data-parallel degrees of 1");
     if (plan.policy == UnitPolicy::Ddp) return checkDdp(plan);
-    if (plan.gradientSync != GradientSync::EveryMicroBatch && plan.policy == UnitPolicy::Fsdp)
+    if (plan.gradientSync != GradientSync::EveryMicroBatch && plan.policy == UnitPolicy::Fsdp && plan.microBatches > 1)
         return fail(ErrorCode::Unsupported, "gradients reduced after the last micro-batch alone, under FSDP",
                     "[training] gradient_sync", "use gradient_sync = \"every\", or the strategy ddp");
     return checkSchedule(plan);

@@ -82,8 +82,8 @@ const std::vector<Key>& keys() {
          "Look at the first step, before which the optimizer's state does not exist, instead of any later one.", {}, 0, 0, ""},
 
         {"training.gradient_sync", "", [](S& s) -> std::string& { return s.training.gradientSync; },
-         "When DDP reduces the gradients of a step of several micro-batches: after every one, or once after the last (no_sync "
-         "around the others).", {"every", "last"}, 0, 0, ""},
+         "When the gradients of a step of several micro-batches are reduced: after every one, or once after the last (no_sync "
+         "around the others; DDP only so far).", {"every", "last"}, 0, 0, ""},
 
         {"parallelism.strategy", "", [](S& s) -> std::string& { return s.parallelism.strategy; },
          "single: everything on one GPU. naive: contiguous layers on each GPU, one micro-batch at a time. ddp: "

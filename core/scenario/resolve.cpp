@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/graph/form_units.h"
+#include "core/scenario/keys.h"
 
 namespace shardscope::core {
 namespace {
@@ -291,10 +292,11 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
                          std::span<const std::string> strategies) {
     std::vector<std::string> words(strategies.begin(), strategies.end());
     if (words.empty()) words.push_back(scenario.parallelism.strategy);
+    const std::vector<std::string_view>& known = findKey("parallelism.strategy")->words;
     for (const std::string& word : words)
-        if (word != "single" && word != "naive" && word != "ddp" && word != "fsdp")
+        if (std::ranges::find(known, word) == known.end())
             return fail(ErrorCode::Usage, fmt::format("no strategy \"{}\"", word.substr(0, 60)), "--strategy",
-                        "known are: single, naive, ddp, fsdp");
+                        fmt::format("known are: {}", fmt::join(known, ", ")));
     SHARDSCOPE_TRY(refuseUnsupported(scenario));
 
     Resolved resolved;
@@ -320,6 +322,7 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
     common.optimizer = optimizerOf(t.optimizer);
     common.fusedOptimizer = t.optimizerImplementation == "fused";
     common.firstStep = t.firstStep;
+    if (t.gradientSync == "last") common.gradientSync = GradientSync::LastMicroBatch;
     common.split = p.split == "parameters" ? StageSplit::ByParameters
                    : p.split == "time"     ? StageSplit::ByTime
                                            : StageSplit::ByLayers;
@@ -356,7 +359,6 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
             SHARDSCOPE_ASSIGN(one.plan.microBatches,
                               microBatches(scenario, word, resolved.globalBatch, t.localBatchSize * dataRanks,
                                            "training.local_batch_size"));
-            if (t.gradientSync == "last") one.plan.gradientSync = GradientSync::LastMicroBatch;
         } else {
             const bool naive = word == "naive";
             one.plan.schedule = naive ? StageSchedule::Naive : StageSchedule::Single;

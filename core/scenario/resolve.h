@@ -41,7 +41,7 @@ struct ScenarioInputs {
 
 /// `strategies`: "single", "naive", "ddp", "fsdp"; empty: parallelism.strategy.
 /// Errors, each with the place of the key: degrees that do not multiply to the number of ranks, a global batch that the
-/// ranks do not divide, sizes that the model does not have, what is not simulated (replicas, tensor and context
+/// ranks do not divide, sizes that the model does not have, what is not simulated (tensor and context
 /// parallelism), unknown strategies, and everything that parseCluster refuses.
 [[nodiscard]] Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
                                        std::span<const std::string> strategies = {});

@@ -256,8 +256,8 @@
         <translation>그래디언트 리듀스의 형식. &quot;none&quot;: dtype과 같음.</translation>
     </message>
     <message>
-        <source>When DDP reduces the gradients of a step of several micro-batches: after every one, or once after the last (no_sync around the others).</source>
-        <translation>마이크로배치가 여럿인 스텝에서 DDP가 그래디언트를 줄이는 때: 매번, 또는 마지막에 한 번(나머지는 no_sync로 감쌈).</translation>
+        <source>When the gradients of a step of several micro-batches are reduced: after every one, or once after the last (no_sync around the others; DDP only so far).</source>
+        <translation>마이크로배치가 여럿인 스텝에서 그래디언트를 줄이는 때: 매번, 또는 마지막에 한 번(나머지는 no_sync로 감쌈, 아직은 DDP만).</translation>
     </message>
     <message>
         <source>Size at which one of DDP&apos;s buckets is full, MiB.</source>

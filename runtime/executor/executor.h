@@ -136,15 +136,18 @@ private:
     core::Result<void> reduceScatter(const core::Op& op, UnitMemory& unit);
     core::Result<void> postDivide(const core::Op& op, UnitMemory& unit);
     core::Result<void> reduceCopyOut(const core::Op& op, UnitMemory& unit);
-    core::Result<void> bucketCopyIn(const core::Op& op, UnitMemory& unit);
-    core::Result<void> allReduce(const core::Op& op, UnitMemory& unit);
     /// Where the reduction of a unit's gradients is: with a shard group of one still in its input.
     [[nodiscard]] static Held& reducedShare(UnitMemory& unit);
     core::Result<void> allReduceShare(const core::Op& op, UnitMemory& unit);
-    core::Result<void> bucketCopyOut(const core::Op& op, UnitMemory& unit);
     core::Result<void> optimizerStep(const core::Op& op);
     /// The reduced gradient of what this rank owns of a place.
     core::Result<TensorView> gradientForUpdate(UnitMemory& unit, std::size_t place) const;
+
+    // executor_buckets.cpp
+    core::Result<void> bucketCopyIn(const core::Op& op, UnitMemory& unit);
+    /// Of a bucket; under FSDP of the own share (allReduceShare).
+    core::Result<void> allReduce(const core::Op& op, UnitMemory& unit);
+    core::Result<void> bucketCopyOut(const core::Op& op, UnitMemory& unit);
 
     // executor_messages.cpp
     core::Result<void> send(const core::Op& op);

@@ -315,6 +315,11 @@ TEST(GraphOfPlans, whatCannotBeBuiltIsRefusedWithItsReason) {
     EXPECT_TRUE(has(refusal([](Plan& p) { p.mesh.pp = 2; }), "one stage"));
     EXPECT_TRUE(has(refusal([](Plan& p) { p.policy = UnitPolicy::None; }), "average"));
     EXPECT_TRUE(has(refusal([](Plan& p) { p.mesh.dpReplicate = 0; }), "expected 1"));
+    EXPECT_TRUE(has(refusal([](Plan& p) {
+                        p.microBatches = 2;
+                        p.gradientSync = GradientSync::LastMicroBatch;
+                    }),
+                    "last micro-batch"));
     const auto wrap = [&](std::vector<std::vector<std::string>> units) {
         return refusal([&](Plan& p) {
             p.fsdp.wrap.kind = UnitWrap::Kind::List;

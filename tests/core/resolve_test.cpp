@@ -191,6 +191,9 @@ TEST(Resolve, ReplicasAreHsdpsOrDdps) {
     EXPECT_EQ(both->cases[0].plan.microBatches, 2);
     EXPECT_EQ(both->cases[0].plan.ddp.bucketCap, 50);
     EXPECT_EQ(both->cases[0].plan.gradientSync, GradientSync::LastMicroBatch);
+    EXPECT_EQ(resolved("[training]\ngradient_sync = \"last\"\n")->cases[0].plan.gradientSync,
+              GradientSync::LastMicroBatch)
+        << "what FSDP cannot do yet reaches the plan, which is refused, and is not passed over";
 }
 
 TEST(Resolve, FsdpShardsInsideTheStagesThatAreAskedFor) {

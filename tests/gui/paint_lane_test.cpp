@@ -97,6 +97,27 @@ TEST(PaintLane, FromAfarAsMuchIsInkedAsTheWorkThatThereIs) {
     }
 }
 
+// Whatever the zoom: a frame costs columns, not pieces.
+TEST(PaintLane, ReadsAtMostOneBucketAColumn) {
+    const Theme theme = themeOf(ThemeKind::Dark);
+    const std::vector<RowPiece> pieces = randomPieces(6, 200'000, 40);
+    const Lane lane = laneOf(pieces);
+    const auto end = static_cast<double>(pieces.back().end);
+    bool byBuckets = false, byPieces = false;
+    for (const int width : {1, 64, 1920})
+        for (double part = 1; part > 1e-5; part /= 3) {
+            const QRect rect(0, 0, width, 16);
+            QImage image = blank(width, 16);
+            const LaneReads reads = paintLane(image, rect, lane, {0.3 * end, (0.3 + 0.7 * part) * end}, theme);
+            EXPECT_LE(reads.buckets, static_cast<std::size_t>(width)) << width << " columns, " << part;
+            EXPECT_LE(reads.pieces, LaneReads::kMostPieces * static_cast<std::size_t>(width));
+            byBuckets = byBuckets || reads.buckets > 0;
+            byPieces = byPieces || reads.pieces > 0;
+        }
+    EXPECT_TRUE(byBuckets);
+    EXPECT_TRUE(byPieces);
+}
+
 TEST(PaintLane, ExactDrawingInksTheWorkThatThereIs) {
     const Theme theme = themeOf(ThemeKind::Light);
     std::vector<RowPiece> pieces = randomPieces(4, 300, 100);

@@ -68,12 +68,14 @@ void expectBounds(const Drawn& d, const sim::Wiring& wiring, const sim::EventRun
 }
 
 TEST(PlanProperties, FiveTimesDependenciesAndBoundsOnEveryRank) {
-    std::size_t built = 0, clockEngines = 0;
+    std::size_t built = 0, clockEngines = 0, buckets = 0, replicas = 0;
     for (std::uint64_t seed = 0; seed < 250; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         const auto d = Draw(seed).draw();
         if (!d) continue;
         ++built;
+        buckets += d->graph.plan.policy == core::UnitPolicy::Ddp;
+        replicas += d->graph.plan.policy == core::UnitPolicy::Fsdp && d->graph.plan.mesh.dpReplicate > 1;
         const auto wiring = sim::wire(d->graph);
         ASSERT_TRUE(wiring.has_value());
         const auto run = tests::runEvents(d->graph, d->prices, d->ranks);
@@ -99,6 +101,8 @@ TEST(PlanProperties, FiveTimesDependenciesAndBoundsOnEveryRank) {
     }
     EXPECT_GT(built, 120u);
     EXPECT_GT(clockEngines, 50u);
+    EXPECT_GT(buckets, 30u);
+    EXPECT_GT(replicas, 10u);
 }
 
 TEST(PlanProperties, FoldedEqualsRankByRankWhereAllClocksAgree) {
