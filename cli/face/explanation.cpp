@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/face/fsdp_switches.h"
 #include "cli/face/report.h"
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
@@ -281,7 +282,12 @@ std::string fsdpCalls(const PlanReport& plan) {
     std::string text =
         "   import torch\n"
         "   from torch.distributed.device_mesh import init_device_mesh\n"
-        "   from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard\n\n";
+        "   from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard\n";
+    const std::string switches = switchCalls(p);
+    for (const char* name : {"FSDPModule", "share_comm_ctx"})
+        if (switches.find(name) != std::string::npos)
+            text += fmt::format("   from torch.distributed.fsdp import {}\n", name);
+    text += "\n";
     std::string sizes, names, used;
     const auto dimension = [](std::string& list, const std::string& item) {
         list += (list.empty() ? "" : ", ") + item;
@@ -289,13 +295,14 @@ std::string fsdpCalls(const PlanReport& plan) {
     for (const auto& [name, size] : {std::pair{"pp", p.mesh.pp}, std::pair{"dp_replicate", p.mesh.dpReplicate},
                                      std::pair{"dp_shard", p.mesh.dpShard}}) {
         const bool isShard = std::string_view(name) == "dp_shard";
-        if (size == 1 && !isShard) continue;
+        const bool isReplicate = std::string_view(name) == "dp_replicate";
+        if (size == 1 && !isShard && !(isReplicate && p.fsdp.hybridMesh)) continue;
         dimension(sizes, std::to_string(size));
         dimension(names, fmt::format("\"{}\"", name));
         if (std::string_view(name) != "pp") dimension(used, fmt::format("\"{}\"", name));
     }
     if (p.mesh.pp > 1) text += "   # every rank builds, and wraps, the layers of its own stage alone\n";
-    const bool one = names == used && p.mesh.dpReplicate == 1;
+    const bool one = names == used && p.mesh.dpReplicate == 1 && !p.fsdp.hybridMesh;
     text += fmt::format("   mesh = init_device_mesh(\"cuda\", ({}{}), mesh_dim_names=({}{})){}\n", sizes,
                         one ? "," : "", names, one ? "," : "", names == used ? "" : fmt::format("[{}]", used));
     const auto optional = [](const std::optional<core::DType>& type) {
@@ -311,7 +318,7 @@ std::string fsdpCalls(const PlanReport& plan) {
         text += fmt::format("   fully_shard(model, mesh=mesh, mp_policy=policy{})\n",
                             given.kind == core::Reshard::Kind::Unset ? "" : ", reshard_after_forward=" + wordOf(given));
     }
-    return text + prefetchCalls(*plan.model, graph);
+    return text + prefetchCalls(*plan.model, graph) + switches;
 }
 
 std::string stageText(const PlanReport& plan) {

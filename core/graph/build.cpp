@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/graph/form_units.h"
 #include "core/graph/graph_builder.h"
@@ -54,6 +55,33 @@ Result<void> checkDdp(const Plan& plan) {
     return {};
 }
 
+Result<void> checkFsdp(const Plan& plan) {
+    const FsdpKnobs& knobs = plan.fsdp;
+    if (knobs.reduceInputs < 1 || knobs.reduceInputs > 1000)
+        return fail(ErrorCode::Input,
+                    fmt::format("{} reduce-scatter inputs in flight, expected 1 to 1000", knobs.reduceInputs),
+                    "[parallelism] fsdp_reduce_scatter_inputs", "PyTorch's default is 1");
+    if (knobs.divideFactor && !(*knobs.divideFactor > 0 && std::isfinite(*knobs.divideFactor)))
+        return fail(ErrorCode::Input,
+                    fmt::format("a gradient divide factor of {}, expected more than 0", *knobs.divideFactor),
+                    "[parallelism] fsdp_divide_factor", "leave it out to divide by the data-parallel ranks");
+    if (knobs.shareContext && knobs.wrap.root)
+        return fail(ErrorCode::Input, "found true with a root above all units, expected units without a root",
+                    "[parallelism] fsdp_share_context", "leave it out, or set fsdp_wrap_root = false");
+    if (plan.gradientSync != GradientSync::AllReduceLast || plan.microBatches == 1) return {};
+    if (plan.mesh.dpReplicate == 1 && !knobs.hybridMesh)
+        return fail(ErrorCode::Input, "found \"all_reduce_last\" without replicas, expected an all-reduce to put off",
+                    "[training] gradient_sync", "use \"last\", or a data_parallel_replicate_degree above 1");
+    if (plan.mesh.dpShard == 1)
+        return fail(ErrorCode::Unsupported, "found \"all_reduce_last\" with one shard, expected 2 or more",
+                    "[training] gradient_sync", "use \"last\", or a data_parallel_shard_degree above 1");
+    // Refused by PyTorch 2.15 as well (framework semantics 1.19).
+    if (knobs.manualFinalize)
+        return fail(ErrorCode::Input, "found true with all-reduces that are put off to the last micro-batch",
+                    "[parallelism] fsdp_manual_finalize", "leave it out, or use another training.gradient_sync");
+    return {};
+}
+
 Result<void> checkPlan(const Plan& plan) {
     const Mesh& mesh = plan.mesh;
     const std::pair<std::int64_t, const char*> degrees[] = {
@@ -96,10 +124,12 @@ Result<void> checkPlan(const Plan& plan) {
                                 row.name, mesh.dpShard * mesh.dpReplicate),
                     "[parallelism] data_parallel_shard_degree, data_parallel_replicate_degree",
                     "use policy 'fsdp', or data-parallel degrees of 1");
+    if (plan.policy != UnitPolicy::Fsdp && plan.gradientSync == GradientSync::AllReduceLast)
+        return fail(ErrorCode::Input,
+                    fmt::format("found \"all_reduce_last\" under '{}', expected fsdp with replicas", row.name),
+                    "[training] gradient_sync", "use \"every\" or \"last\"");
     if (plan.policy == UnitPolicy::Ddp) return checkDdp(plan);
-    if (plan.gradientSync != GradientSync::EveryMicroBatch && plan.policy == UnitPolicy::Fsdp && plan.microBatches > 1)
-        return fail(ErrorCode::Unsupported, "gradients reduced after the last micro-batch alone, under FSDP",
-                    "[training] gradient_sync", "use gradient_sync = \"every\", or the strategy ddp");
+    if (plan.policy == UnitPolicy::Fsdp) SHARDSCOPE_TRY(checkFsdp(plan));
     return checkSchedule(plan);
 }
 
@@ -147,6 +177,26 @@ Result<void> checkSize(const Model& model, const Plan& plan, std::size_t units) 
                     stages == 1 ? "stage" : "stages", plan.microBatches,
                     plan.microBatches == 1 ? "micro-batch" : "micro-batches", ofMicroBatch * plan.microBatches, most),
         fmt::format("strategy {}", plan.name), hint);
+}
+
+// PyTorch does as it is told and fails on a parameter without memory.
+Result<void> checkGathered(const Plan& plan, const ClassContext& context) {
+    if (plan.fsdp.notGatheredInBackward.empty()) return {};
+    for (const PassStep& step : context.script.backward)
+        for (const TouchedUnit& touched : context.touched(step)) {
+            if (!touched.reads || !touched.unit.valid()) continue;
+            const Unit& unit = context.unit(touched.unit);
+            const auto& names = plan.fsdp.notGatheredInBackward;
+            if (unit.reshard.kind == Reshard::Kind::False ||
+                std::find(names.begin(), names.end(), unit.name) == names.end())
+                continue;
+            return fail(
+                ErrorCode::Input,
+                fmt::format("backward reads the parameters of '{}', which is resharded after forward", unit.name),
+                "[parallelism] fsdp_no_unshard_in_backward",
+                "name only units whose backward needs no parameters (an embedding), or do not reshard them");
+        }
+    return {};
 }
 
 Result<void> checkStreams(const Plan& plan, std::size_t units) {
@@ -197,6 +247,7 @@ Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan, const Wor
         ClassContext context{
             builder, model, plan, stages[s], firstUnit, units[s], makePassScript(model, stages[s], units[s], firstUnit),
             compute, 0};
+        if (plan.policy == UnitPolicy::Fsdp) SHARDSCOPE_TRY(checkGathered(plan, context));
         const std::unique_ptr<UnitRules> rules = rowOf(plan.policy).make(context);
         runStage(context, *rules, links);
     }

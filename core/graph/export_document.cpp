@@ -62,6 +62,9 @@ std::string_view nameOf(Mark mark) {
         case Mark::Divided: return "divided";
         case Mark::ReduceIssued: return "reduction issued";
         case Mark::AllReduceIssued: return "all-reduce issued";
+        case Mark::GradientKept: return "gradient kept unsharded";
+        case Mark::PartialSet: return "partial sum set";
+        case Mark::PartialAdded: return "partial sum added to";
         case Mark::ReduceFreed: return "reduction input dropped";
         case Mark::GradientSet: return "gradient set";
         case Mark::GradientAdded: return "gradient added";
@@ -69,6 +72,7 @@ std::string_view nameOf(Mark mark) {
         case Mark::FinalBegin: return "final callback begins";
         case Mark::FinalEnd: return "final callback ends";
         case Mark::BackwardReturned: return "backward returned";
+        case Mark::UserFinalize: return "caller ends backward";
         case Mark::OptimizerStep: return "optimizer step";
         case Mark::ZeroGradients: return "gradients dropped";
     }

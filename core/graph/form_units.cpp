@@ -341,12 +341,15 @@ Result<void> checkUnitNames(const Plan& plan, const std::vector<std::vector<Unit
     for (const auto& ofStage : units)
         for (const Unit& unit : ofStage)
             if (!unit.isRoot) names.push_back(unit.name);
-    for (const auto& [name, reshard] : plan.fsdp.reshardOf) {
-        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const auto check = [&](const std::string& name, const char* key) -> Result<void> {
+        if (std::find(names.begin(), names.end(), name) != names.end()) return {};
         const std::string near = nearest(name, names);
-        return fail(ErrorCode::Input, fmt::format("no unit '{}'", name), kUnitReshard,
+        return fail(ErrorCode::Input, fmt::format("no unit '{}'", name), key,
                     near.empty() ? "" : fmt::format("the nearest name is '{}'", near));
-    }
+    };
+    for (const auto& [name, reshard] : plan.fsdp.reshardOf) SHARDSCOPE_TRY(check(name, kUnitReshard));
+    for (const std::string& name : plan.fsdp.notGatheredInBackward)
+        SHARDSCOPE_TRY(check(name, "[parallelism] fsdp_no_unshard_in_backward"));
     return {};
 }
 

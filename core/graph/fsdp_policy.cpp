@@ -37,15 +37,26 @@ public:
 
     void afterCompute(const PassStep& step, OpId op) override {
         for (const TouchedUnit& touched : m_c.touched(step)) {
-            const BlockId block = m_state[touched.unit].unsharded;
-            assert(block.valid() && "a kernel reads a unit that is not gathered");
-            m_c.builder.use(block, op);
+            const FsdpUnitState& state = m_state[touched.unit];
+            assert((state.unsharded.valid() || !touched.reads) && "a kernel reads a unit that is not gathered");
+            if (state.unsharded.valid()) m_c.builder.use(state.unsharded, op);
         }
         if (step.kernels.backward) m_reduction.afterCompute(step, op);
     }
 
     void endBackward() override {
-        for (std::size_t context : m_finalOrder) finish(m_state.contexts()[context]);
+        for (const UnitId root : m_finalOrder) {
+            m_c.builder.mark(Mark::FinalBegin);
+            if (!m_c.plan.fsdp.manualFinalize) finish(root);
+            m_c.builder.mark(Mark::FinalEnd);
+        }
+        if (!m_c.plan.fsdp.manualFinalize) m_finalOrder.clear();
+    }
+
+    void afterBackward() override {
+        if (m_finalOrder.empty()) return;
+        m_c.builder.mark(Mark::UserFinalize);
+        for (const UnitId root : m_finalOrder) finish(root);
         m_finalOrder.clear();
     }
 
@@ -95,11 +106,11 @@ private:
 
     void preForward(UnitId unit, bool first) {
         FsdpContext& context = m_state.contextOf(unit);
-        if (context.root == unit && first) {
+        if (m_state[unit].root == unit && first) {
             // Once per iteration the gathers wait for whatever still changes parameters (1.2).
-            m_c.builder.waitStream(context.copyIn, m_c.computeStream);
+            if (context.copyIn != m_c.computeStream) m_c.builder.waitStream(context.copyIn, m_c.computeStream);
             m_c.builder.waitStream(context.gather, m_c.computeStream);
-            context.order.clear();
+            if (unit == m_c.script.forwardOrder.front() || !m_c.plan.fsdp.shareContext) context.order.clear();
         }
         unshard(unit, GatherReason::Demand, Phase::Forward);
         waitForUnshard(unit, Phase::Forward);
@@ -116,14 +127,15 @@ private:
             m_state[unit].forwardPosition = context.order.size();
             context.order.push_back(unit);
         }
-        if (context.root == unit) dropPendingBuffer(context);
+        if (m_state[unit].root == unit) dropPendingBuffer(context);
     }
 
     void preBackward(UnitId unit) {
         FsdpContext& context = m_state.contextOf(unit);
-        if (!context.finalQueued) {
-            context.finalQueued = true;
-            m_finalOrder.push_back(m_state.contextIndexOf(unit));
+        FsdpUnitState& root = m_state[m_state[unit].root];
+        if (!root.finalQueued) {
+            root.finalQueued = true;
+            m_finalOrder.push_back(m_state[unit].root);
         }
         if (!m_state.communicates(unit)) return;
         m_c.builder.mark(Mark::PreBackward, unit);
@@ -131,6 +143,8 @@ private:
         waitForUnshard(unit, Phase::Backward);
         const FsdpUnitState& state = m_state[unit];
         if (state.backwardList.empty()) {
+            // Roots that share a context have its order from their second step on (1.2).
+            if (m_c.plan.fsdp.shareContext && m_c.plan.firstStep) return;
             if (state.forwardPosition > 0 && state.forwardPosition <= context.order.size())
                 unshard(context.order[state.forwardPosition - 1], GatherReason::ImplicitBackward, Phase::Backward);
             return;
@@ -142,6 +156,7 @@ private:
     void unshard(UnitId id, GatherReason why, Phase phase) {
         FsdpUnitState& state = m_state[id];
         if (!m_state.communicates(id) || state.unsharded.valid() || state.gatherIssued) return;
+        if (phase == Phase::Backward && !state.gatheredInBackward) return;
         FsdpContext& context = m_state.contextOf(id);
         GraphBuilder& b = m_c.builder;
         if (state.keepSlice.valid()) {
@@ -215,7 +230,7 @@ private:
             b.release(state.slice);
             state.slice = {};
         }
-        if (phase == Phase::Forward && !local) {
+        if (phase == Phase::Forward && !local && !m_c.plan.fsdp.asyncUnshard) {
             context.pending = {id, state.buffer, copied};
         } else {
             m_state.gatherStreamsWait(context, copied);
@@ -253,17 +268,19 @@ private:
 
     // The end-of-backward callback of one root: units whose post-backward did not come by autograd, the root first;
     // gathers that nobody used; then compute waits for the last reduction (1.5, 1.3 edge 7).
-    void finish(FsdpContext& context) {
+    void finish(UnitId root) {
         GraphBuilder& b = m_c.builder;
-        b.mark(Mark::FinalBegin);
-        for (UnitId unit : m_c.script.moduleOrder)
-            if (&m_state.contextOf(unit) == &context && m_state.communicates(unit) && !m_state[unit].reduced)
-                m_reduction.postBackward(unit, true);
-        for (UnitId unit : m_c.script.moduleOrder) {
+        FsdpContext& context = m_state.contextOf(root);
+        std::vector<UnitId> units = m_c.script.moduleOrder;
+        std::erase_if(units, [&](UnitId unit) { return m_state[unit].root != root; });
+        if (m_c.plan.fsdp.manualFinalize) std::reverse(units.begin(), units.end());
+        for (const UnitId unit : units)
+            if (m_state.communicates(unit) && !m_state[unit].reduced) m_reduction.postBackward(unit, true);
+        const bool last = m_state.lastMicroBatch() || !m_c.plan.fsdp.lastBackwardOnly;
+        for (const UnitId unit : units) {
             FsdpUnitState& state = m_state[unit];
-            if (&m_state.contextOf(unit) != &context) continue;
             state.reduced = false;
-            if (!state.gatherIssued) continue;
+            if (!state.gatherIssued || !last) continue;
             b.mark(Mark::UnusedPrefetchDropped, unit);
             b.waitOp(m_c.computeStream, state.gather);
             if (state.buffer.valid()) b.release(state.buffer);
@@ -271,15 +288,14 @@ private:
             state.gather = {};
             state.gatherIssued = false;
         }
-        m_reduction.finish(context);
-        b.mark(Mark::FinalEnd);
-        context.finalQueued = false;
+        if (last) m_reduction.finish(context);
+        m_state[root].finalQueued = false;
     }
 
     ClassContext& m_c;
     FsdpState m_state;
     FsdpReduction m_reduction;
-    std::vector<std::size_t> m_finalOrder;  // contexts, in the order of their first pre-backward
+    std::vector<UnitId> m_finalOrder;  // roots, in the order of their first pre-backward
 };
 
 }  // namespace

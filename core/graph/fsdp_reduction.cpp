@@ -1,5 +1,8 @@
 #include "core/graph/fsdp_reduction.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "core/plan/sharding.h"
 
 namespace shardscope::core {
@@ -10,9 +13,13 @@ DType FsdpReduction::gradientType() const {
 }
 
 TouchedUnit FsdpReduction::shareOf(const TouchedUnit& touched) const {
-    // Gradients that nobody reduces are still there in the next micro-batch.
-    if (touched.unit.valid() || m_c.microBatch == 0) return touched;
-    return {touched.unit, 0, touched.gradientElements + touched.repeatedElements};
+    // Gradients that were not reduced are still there in the next micro-batch.
+    const bool there = touched.unit.valid() ? m_state[touched.unit].keptGradients : m_c.microBatch > 0;
+    if (!there) return touched;
+    TouchedUnit share = touched;
+    share.gradientElements = 0;
+    share.repeatedElements += touched.gradientElements;
+    return share;
 }
 
 void FsdpReduction::allocateGradients(const PassStep& step) {
@@ -55,13 +62,15 @@ void FsdpReduction::afterCompute(const PassStep& step, OpId op) {
     m_workspace.clear();
 }
 
-void FsdpReduction::dropReduceInput(FsdpContext& context) {
-    if (!context.reduction.unit.valid()) return;
-    // One reduce-scatter outstanding: its input is dropped only when it is done (1.5).
-    m_c.builder.mark(Mark::ReduceFreed, context.reduction.unit);
-    m_c.builder.waitOp(m_c.computeStream, context.reduction.reduce, EdgeReason::MemoryLimit);
-    m_c.builder.release(context.reduction.input);
-    context.reduction = {};
+void FsdpReduction::dropReduceInputs(FsdpContext& context, std::size_t most) {
+    while (context.reductions.size() > most) {
+        const FsdpContext::Reduction oldest = context.reductions.front();
+        context.reductions.erase(context.reductions.begin());
+        // An input is dropped only when its reduce-scatter is done (1.5).
+        m_c.builder.mark(Mark::ReduceFreed, oldest.unit);
+        m_c.builder.waitOp(m_c.computeStream, oldest.reduce, EdgeReason::MemoryLimit);
+        m_c.builder.release(oldest.input);
+    }
 }
 
 void FsdpReduction::postBackward(UnitId unit, bool final) {
@@ -73,9 +82,78 @@ void FsdpReduction::postBackward(UnitId unit, bool final) {
     mark.final = final;
     m_c.builder.mark(mark);
     m_state[unit].reduced = true;
-    m_state.reshard(unit);
-    dropReduceInput(context);
+    if (m_state.lastMicroBatch() || !m_c.plan.fsdp.keepBetweenMicroBatches) m_state.reshard(unit);
+    if (m_c.plan.gradientSync == GradientSync::LastMicroBatch && !m_state.lastMicroBatch()) {
+        keep(unit);
+        return;
+    }
+    dropReduceInputs(context, static_cast<std::size_t>(std::max<std::int64_t>(m_c.plan.fsdp.reduceInputs, 1)) - 1);
     reduce(unit, context);
+}
+
+bool FsdpReduction::keepsInReduceType() const {
+    return gradientType() != m_c.plan.precision.reduction();
+}
+
+void FsdpReduction::addMissing(UnitId unit) {
+    FsdpUnitState& state = m_state[unit];
+    const std::int64_t missing = m_c.unit(unit).elements - state.gradientElements;
+    if (missing <= 0) return;
+    state.gradients.push_back(m_state.allocate(MemoryCategory::UnshardedGradients, unit,
+                                               {missing * sizeOf(gradientType())}, m_c.computeStream));
+    state.gradientElements += missing;
+}
+
+void FsdpReduction::keep(UnitId unit) {
+    addMissing(unit);
+    m_c.builder.mark(Mark::GradientKept, unit);
+    if (keepsInReduceType())
+        accumulate(unit);
+    else
+        m_state[unit].keptGradients = true;
+}
+
+void FsdpReduction::accumulate(UnitId unit) {
+    FsdpUnitState& state = m_state[unit];
+    GraphBuilder& b = m_c.builder;
+    const std::int64_t elements = m_c.unit(unit).elements;
+    const DType reduceType = m_c.plan.precision.reduction();
+    const Bytes accumulated{elements * sizeOf(reduceType)};
+    Op keep = m_state.op(OpKind::KeepGradients, unit, m_c.computeStream, Phase::Backward);
+    keep.accumulate = state.accumulated.valid();
+    keep.dtype = reduceType;
+    keep.bytes = keep.written = accumulated;
+    keep.read = {elements * sizeOf(gradientType()) + (keep.accumulate ? accumulated.value : 0)};
+    if (!keep.accumulate)
+        state.accumulated = m_state.allocate(MemoryCategory::UnshardedGradients, unit, accumulated, m_c.computeStream);
+    const OpId kept = b.addOp(keep);
+    b.use(state.accumulated, kept);
+    for (BlockId gradient : state.gradients) {
+        b.use(gradient, kept);
+        b.release(gradient);
+    }
+    state.gradients.clear();
+    state.gradientElements = 0;
+}
+
+FsdpReduction::Division FsdpReduction::division() const {
+    const std::int64_t ranks = m_state.ranks(), all = ranks * m_state.replicas();
+    const std::optional<double>& given = m_c.plan.fsdp.divideFactor;
+    Division division;
+    if (m_c.plan.precision.reduction() == DType::F16) {
+        const ReductionDivisors divisors = fp16Divisors(given.value_or(static_cast<double>(all)));
+        division.pre = divisors.pre;
+        division.post = divisors.post;
+    } else if (m_c.plan.fsdp.forceSum) {
+        division.post = given.value_or(static_cast<double>(all));
+    } else if (!given) {
+        division.scatterAverage = division.allReduceAverage = all > 1;
+    } else if (ranks > 1 && *given == static_cast<double>(ranks)) {
+        division.scatterAverage = true;
+    } else {
+        (ranks > 1 ? division.scatter : division.pre) = *given;  // NCCL's pre-multiplied sum
+    }
+    return division;
 }
 
 OpId FsdpReduction::divide(OpKind kind, UnitId unit, std::uint8_t stream, double factor, Bytes bytes) {
@@ -99,20 +177,23 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
     const DType reduceType = m_c.plan.precision.reduction(), original = m_c.plan.precision.original;
     const Bytes whole{described.paddedElements * sizeOf(reduceType)};
     const Bytes share{whole.value / ranks};
-    const Bytes gradients{described.elements * sizeOf(gradientType())};
 
     // Parameters of which no kernel is known (models read from their shapes alone) have gradients all the same.
-    if (state.gradientElements < described.elements)
-        state.gradients.push_back(m_state.allocate(
-            MemoryCategory::UnshardedGradients, unit,
-            {(described.elements - state.gradientElements) * sizeOf(gradientType())}, m_c.computeStream));
+    addMissing(unit);
+    if (state.accumulated.valid()) {
+        accumulate(unit);
+        state.gradients.push_back(state.accumulated);
+    }
+    const DType kept = state.accumulated.valid() ? reduceType : gradientType();
+    state.accumulated = {};
+    state.keptGradients = false;
 
     const BlockId input = m_state.allocate(MemoryCategory::ReduceBuffers, unit, whole, m_c.computeStream);
     b.mark(Mark::ReduceCopyIn, unit);
     Op copyIn = m_state.op(OpKind::ReduceCopyIn, unit, m_c.computeStream, Phase::Reduction);
     copyIn.dtype = reduceType;
     copyIn.bytes = copyIn.written = whole;
-    copyIn.read = gradients;
+    copyIn.read = {described.elements * sizeOf(kept)};
     const OpId copied = b.addOp(copyIn);
     b.use(input, copied);
     for (BlockId gradient : state.gradients) {
@@ -123,27 +204,52 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
     state.gradientElements = 0;
 
     b.waitStream(context.reduce, m_c.computeStream, EdgeReason::Data);
+    const bool partly = m_c.plan.gradientSync == GradientSync::AllReduceLast && m_state.hybrid();
+    const bool replicated = m_state.hybrid() && (!partly || m_state.lastMicroBatch());
     // Without a cast the sharded gradients are views into the output of the reduction.
-    const bool views = reduceType == original && !state.shardedGradient.valid();
+    const bool views = reduceType == original && !state.shardedGradient.valid() && (!partly || replicated);
     const BlockId output = m_state.allocate(views ? MemoryCategory::ShardedGradients : MemoryCategory::ReduceBuffers,
                                             unit, share, context.reduce);
-    const std::int64_t all = ranks * m_state.replicas();
-    const bool sum = reduceType == DType::F16 || all == 1;
-    const ReductionDivisors divisors = reduceType == DType::F16 && all > 1 ? fp16Divisors(all) : ReductionDivisors{};
-    if (divisors.pre != 1) b.use(input, divide(OpKind::PreDivide, unit, context.reduce, divisors.pre, whole));
+    const Division divide = division();
+    if (divide.pre != 1) b.use(input, this->divide(OpKind::PreDivide, unit, context.reduce, divide.pre, whole));
     OpId reduced = copied;
     if (ranks > 1) {
         b.mark(Mark::ReduceIssued, unit);
         Op scatter = m_state.op(OpKind::ReduceScatter, unit, context.reduce, Phase::Reduction);
-        scatter.group = m_state.shardGroup();
+        scatter.group = m_state.reduceGroup();
         scatter.dtype = reduceType;
         scatter.bytes = whole;
-        scatter.average = !sum;
+        scatter.average = divide.scatterAverage;
+        scatter.factor = divide.scatter;
         reduced = b.addOp(scatter);
         b.use(input, reduced);
         b.use(output, reduced);
     }
-    const bool replicated = m_state.replicas() > 1;
+    const auto addPartial = [&](BlockId into, BlockId from) {
+        Op add = m_state.op(OpKind::AddPartial, unit, context.reduce, Phase::Reduction);
+        add.dtype = reduceType;
+        add.bytes = add.written = share;
+        add.read = share + share;
+        const OpId added = b.addOp(add);
+        b.use(into, added);
+        b.use(from, added);
+        b.release(from);
+        context.postReduce = added;
+    };
+    if (partly && !replicated) {
+        b.mark(state.partial.valid() ? Mark::PartialAdded : Mark::PartialSet, unit);
+        context.postReduce = reduced;
+        if (state.partial.valid())
+            addPartial(state.partial, output);
+        else
+            state.partial = output;
+        context.reductions.push_back({unit, input, reduced});
+        return;
+    }
+    if (state.partial.valid()) {
+        addPartial(output, state.partial);
+        state.partial = {};
+    }
     const std::uint8_t post = replicated ? context.allReduce : context.reduce;
     if (replicated) {
         b.mark(Mark::AllReduceIssued, unit);
@@ -153,12 +259,12 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
         allReduce.group = m_state.replicateGroup();
         allReduce.dtype = reduceType;
         allReduce.bytes = share;
-        allReduce.average = !sum;
+        allReduce.average = divide.allReduceAverage;
         const OpId summed = b.addOp(allReduce);
         b.use(ranks == 1 ? input : output, summed);
     }
-    if (divisors.post != 1)
-        b.use(ranks == 1 ? input : output, divide(OpKind::PostDivide, unit, post, divisors.post, share));
+    if (divide.post != 1)
+        b.use(ranks == 1 ? input : output, this->divide(OpKind::PostDivide, unit, post, divide.post, share));
     if (ranks == 1) b.mark(Mark::ReduceIssued, unit);
 
     const bool accumulate = state.shardedGradient.valid();
@@ -191,13 +297,13 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
             b.release(output);
     }
     b.mark(accumulate ? Mark::GradientAdded : Mark::GradientSet, unit);
-    context.reduction = {unit, input, reduced};
+    context.reductions.push_back({unit, input, reduced});
 }
 
 void FsdpReduction::finish(FsdpContext& context) {
     // Of the reductions only the latest is waited for: the stream keeps their order (1.3, edge 7).
-    m_c.builder.waitOp(m_c.computeStream, context.postReduce, EdgeReason::Data);
-    dropReduceInput(context);
+    if (context.postReduce.valid()) m_c.builder.waitOp(m_c.computeStream, context.postReduce, EdgeReason::Data);
+    dropReduceInputs(context, 0);
     context.postReduce = {};
     for (std::size_t u = 0; u < m_c.units.size(); ++u) {
         FsdpUnitState& unit = m_state[UnitId(m_c.firstUnit.index() + u)];

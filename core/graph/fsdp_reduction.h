@@ -24,7 +24,20 @@ private:
     /// Dtype of the gradients that reach the copy-in: the param dtype, or the reduce dtype if that is narrower (1.10).
     [[nodiscard]] DType gradientType() const;
     [[nodiscard]] TouchedUnit shareOf(const TouchedUnit& touched) const;
-    void dropReduceInput(FsdpContext& context);
+    /// How often, by what and when the sum over the ranks is divided (1.10).
+    struct Division {
+        double pre = 1, scatter = 1, post = 1;
+        bool scatterAverage = false, allReduceAverage = false;
+    };
+    [[nodiscard]] Division division() const;
+    /// The oldest inputs are dropped until at most `most` are alive.
+    void dropReduceInputs(FsdpContext& context, std::size_t most);
+    /// Gradients that no kernel makes.
+    void addMissing(UnitId unit);
+    /// Without a reduction in this micro-batch.
+    void keep(UnitId unit);
+    void accumulate(UnitId unit);
+    [[nodiscard]] bool keepsInReduceType() const;
     void reduce(UnitId unit, FsdpContext& context);
     OpId divide(OpKind kind, UnitId unit, std::uint8_t stream, double factor, Bytes bytes);
 

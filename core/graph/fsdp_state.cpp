@@ -1,5 +1,7 @@
 #include "core/graph/fsdp_state.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/graph/optimizer_state.h"
@@ -24,23 +26,28 @@ void FsdpState::makeContexts() {
             if (unitOfModule[m.index()] >= 0) outermost[u] = static_cast<std::size_t>(unitOfModule[m.index()]);
     }
     // Streams are numbered in the order in which the roots first run.
+    const bool async = m_c.plan.fsdp.asyncUnshard;
     for (UnitId id : m_c.script.forwardOrder) {
         const std::size_t root = outermost[m_c.local(id)];
+        if (m_c.plan.fsdp.shareContext && !m_contexts.empty()) contextOfRoot[root] = 0;
         if (contextOfRoot[root] < 0) {
             contextOfRoot[root] = static_cast<int>(m_contexts.size());
             FsdpContext made;
-            made.root = UnitId(m_c.firstUnit.index() + root);
             const std::string suffix = m_contexts.empty() ? "" : fmt::format("#{}", m_contexts.size() + 1);
             const auto stream = [&](StreamKind kind) {
                 return m_c.builder.streamNamed(kind, std::string(nameOf(kind)) + suffix);
             };
-            made.copyIn = stream(StreamKind::AllGatherCopyIn);
+            made.copyIn = async ? m_c.computeStream : stream(StreamKind::AllGatherCopyIn);
             made.gather = stream(StreamKind::AllGather);
             made.reduce = stream(StreamKind::ReduceScatter);
-            if (replicas() > 1) made.allReduce = stream(StreamKind::AllReduce);
+            if (hybrid()) made.allReduce = stream(StreamKind::AllReduce);
             m_contexts.push_back(made);
         }
-        m_units[m_c.local(id)].context = static_cast<std::size_t>(contextOfRoot[root]);
+        FsdpUnitState& unit = m_units[m_c.local(id)];
+        unit.context = static_cast<std::size_t>(contextOfRoot[root]);
+        unit.root = UnitId(m_c.firstUnit.index() + root);
+        const auto& names = m_c.plan.fsdp.notGatheredInBackward;
+        unit.gatheredInBackward = std::find(names.begin(), names.end(), m_c.unit(id).name) == names.end();
     }
 }
 
@@ -56,6 +63,17 @@ GroupId FsdpState::shardGroup() {
     group.name = m_c.stage.count == 1 ? "dp_shard" : fmt::format("dp_shard (stage {})", m_c.stage.index);
     m_shardGroup = m_c.builder.addGroup(group);
     return m_shardGroup;
+}
+
+GroupId FsdpState::reduceGroup() {
+    if (!m_c.plan.fsdp.separateReduceGroup) return shardGroup();
+    if (m_reduceGroup.valid() || ranks() == 1) return m_reduceGroup;
+    Group group;
+    group.size = ranks();
+    group.communicator = static_cast<std::uint32_t>(m_c.builder.groupCount());
+    group.name = m_c.stage.count == 1 ? "dp_shard reduce" : fmt::format("dp_shard reduce (stage {})", m_c.stage.index);
+    m_reduceGroup = m_c.builder.addGroup(group);
+    return m_reduceGroup;
 }
 
 GroupId FsdpState::replicateGroup() {
@@ -105,14 +123,14 @@ BlockId FsdpState::allocate(MemoryCategory category, UnitId unit, Bytes bytes, s
 }
 
 void FsdpState::gatherStreamsWait(FsdpContext& context, OpId copyOut) {
-    m_c.builder.waitOp(context.copyIn, copyOut, EdgeReason::MemoryLimit);
+    if (context.copyIn != m_c.computeStream) m_c.builder.waitOp(context.copyIn, copyOut, EdgeReason::MemoryLimit);
     m_c.builder.waitOp(context.gather, copyOut, EdgeReason::MemoryLimit);
 }
 
 void FsdpState::reshard(UnitId unit) {
     FsdpUnitState& state = (*this)[unit];
-    m_c.builder.mark(Mark::Resharded, unit);
     if (!state.unsharded.valid()) return;
+    m_c.builder.mark(Mark::Resharded, unit);
     m_c.builder.release(state.unsharded);
     state.unsharded = {};
 }

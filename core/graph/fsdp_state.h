@@ -20,17 +20,20 @@ struct FsdpContext {
         BlockId buffer;
         OpId copyOut;
     } pending;  ///< gather buffer of the last unit that was copied out in forward
-    struct {
+    struct Reduction {
         UnitId unit;
         BlockId input;
         OpId reduce;
-    } reduction;      ///< the one reduce-scatter whose input is alive
-    OpId postReduce;  ///< last op of the latest reduction
-    bool finalQueued = false;
+    };
+    std::vector<Reduction> reductions;  ///< whose inputs are alive, the oldest first
+    OpId postReduce;                    ///< last op of the latest reduction
 };
 
 struct FsdpUnitState {
     std::size_t context = 0;
+    UnitId root;  ///< the outermost unit above it, or itself
+    bool gatheredInBackward = true;
+    bool finalQueued = false;   ///< roots: the end-of-backward callback is due
     BlockId parameters;         ///< own shards, persistent
     BlockId unsharded;          ///< valid while the unit is whole
     bool gatherIssued = false;  ///< and not yet waited for
@@ -42,6 +45,9 @@ struct FsdpUnitState {
     std::vector<UnitId> forwardList, backwardList;
     std::vector<BlockId> gradients;     ///< unsharded ones
     std::int64_t gradientElements = 0;  ///< in them
+    bool keptGradients = false;         ///< `gradients` are of earlier micro-batches too
+    BlockId accumulated;  ///< unsharded gradients of earlier micro-batches, where they are kept in another dtype
+    BlockId partial;      ///< reduced share of earlier micro-batches that waits for its all-reduce
     BlockId shardedGradient;
     BlockId summed;  ///< share that was all-reduced and is not the gradient's own memory: kept to the end of backward
     bool reduced = false;  ///< post-backward has run in this micro-batch
@@ -61,10 +67,13 @@ public:
     }
     [[nodiscard]] std::vector<FsdpContext>& contexts() { return m_contexts; }
     [[nodiscard]] FsdpContext& contextOf(UnitId unit) { return m_contexts[(*this)[unit].context]; }
-    [[nodiscard]] std::size_t contextIndexOf(UnitId unit) const { return (*this)[unit].context; }
 
     [[nodiscard]] std::int64_t ranks() const { return m_c.plan.mesh.dpShard; }
     [[nodiscard]] std::int64_t replicas() const { return m_c.plan.mesh.dpReplicate; }
+    /// Gradients are all-reduced over the replicas, be it one (1.12).
+    [[nodiscard]] bool hybrid() const { return replicas() > 1 || m_c.plan.fsdp.hybridMesh; }
+    /// No micro-batch of this step follows.
+    [[nodiscard]] bool lastMicroBatch() const { return m_c.microBatch + 1 == m_c.plan.microBatches; }
     /// False for a unit without parameters: it wraps, and does nothing.
     [[nodiscard]] bool communicates(UnitId unit) const { return !m_c.unit(unit).parameters.empty(); }
     /// The param dtype differs from the original one.
@@ -80,6 +89,8 @@ public:
     [[nodiscard]] std::int64_t paddedShard(ParameterId parameter) const;
 
     [[nodiscard]] GroupId shardGroup();
+    /// The shard group, or the same ranks over a communicator of their own.
+    [[nodiscard]] GroupId reduceGroup();
     [[nodiscard]] GroupId replicateGroup();
     [[nodiscard]] GroupId subgroup(std::int64_t ranks);
 
@@ -100,7 +111,7 @@ private:
     std::vector<FsdpUnitState> m_units;
     FsdpUnitState m_notWrapped;
     std::vector<FsdpContext> m_contexts;
-    GroupId m_shardGroup, m_replicateGroup;
+    GroupId m_shardGroup, m_reduceGroup, m_replicateGroup;
     std::vector<std::pair<std::int64_t, GroupId>> m_subgroups;
     BlockId m_optimizerState;
 };

@@ -67,6 +67,14 @@ void add(Hasher& h, const Plan& p) {
         h.add(name);
         add(h, reshard);
     }
+    h.add(std::uint64_t{p.fsdp.notGatheredInBackward.size()});
+    for (const std::string& name : p.fsdp.notGatheredInBackward) h.add(name);
+    h.add(std::uint64_t{p.fsdp.asyncUnshard} | std::uint64_t{p.fsdp.shareContext} << 1 |
+          std::uint64_t{p.fsdp.keepBetweenMicroBatches} << 2 | std::uint64_t{p.fsdp.lastBackwardOnly} << 3 |
+          std::uint64_t{p.fsdp.separateReduceGroup} << 4 | std::uint64_t{p.fsdp.hybridMesh} << 5 |
+          std::uint64_t{p.fsdp.forceSum} << 6 | std::uint64_t{p.fsdp.manualFinalize} << 7);
+    h.add(bits(p.fsdp.reduceInputs));
+    h.add(p.fsdp.divideFactor.value_or(0));
     h.add(p.ddp.bucketCap.value_or(0));
     h.add(std::uint64_t{p.ddp.bucketCapList.size()});
     for (double cap : p.ddp.bucketCapList) h.add(cap);

@@ -348,9 +348,11 @@ private:
         for (std::size_t i = step.begin; i < m_script.touched.size(); ++i)
             if (m_script.touched[i].unit == id) found = &m_script.touched[i];
         if (found == nullptr) {
-            m_script.touched.push_back({id});
+            m_script.touched.push_back({});
             found = &m_script.touched.back();
+            found->unit = id;
         }
+        found->reads |= !gradient;
         if (!gradient || !written) return;
         const std::int64_t elements = elementsOf(m_model.parameters[p.index()].shape);
         const GradientMaker& maker = m_makers[p.index()];

@@ -35,6 +35,7 @@ struct PassStep {
 /// Parameters of a unit that a run of kernels touches; an invalid unit stands for those that no unit wraps.
 struct TouchedUnit {
     UnitId unit;
+    bool reads = false;                 ///< the parameters themselves, not only their gradients
     std::int64_t gradientElements = 0;  ///< of parameters whose gradient it is the first to make
     std::int64_t repeatedElements = 0;  ///< of parameters whose gradient is there already (used by two layers)
     std::int64_t finishedElements = 0;  ///< of parameters whose gradient no later kernel adds to

@@ -118,6 +118,7 @@ void StagePass::backward() {
 void StagePass::end() {
     m_rules.endBackward();
     m_c.builder.mark(Mark::BackwardReturned);
+    m_rules.afterBackward();
 }
 
 // Both ends of a message count the same: the boundary by its earlier stage, the micro-batch, the direction.

@@ -27,6 +27,8 @@ std::string_view nameOf(OpKind kind) {
         case OpKind::PreDivide: return "pre-divide";
         case OpKind::ReduceScatter: return "reduce-scatter";
         case OpKind::PostDivide: return "post-divide";
+        case OpKind::AddPartial: return "add partial sum";
+        case OpKind::KeepGradients: return "keep gradients";
         case OpKind::ReduceCopyOut: return "reduce-scatter copy-out";
         case OpKind::BucketCopyIn: return "bucket copy-in";
         case OpKind::AllReduce: return "all-reduce";

@@ -30,6 +30,8 @@ enum class OpKind : std::uint8_t {
     PreDivide,      ///< reduce-scatter input divided by `factor` (fp16 reductions only)
     ReduceScatter,  ///< reduce-scatter input -> own share, summed (see `average`); bytes: the whole input (large side)
     PostDivide,     ///< own share divided by `factor` (fp16 reductions only)
+    AddPartial,     ///< own share plus the one kept of earlier micro-batches, whose all-reduce is still to come (HSDP)
+    KeepGradients,  ///< unsharded gradients of a unit -> its accumulated ones in the reduce dtype, set or added
     ReduceCopyOut,  ///< own share -> sharded gradients: cast to the original dtype, set or added (no work if the dtypes
                     ///< agree); with a shard group of one there is no collective and it reads the reduce-scatter input
                     ///< itself
@@ -48,7 +50,7 @@ enum class OpKind : std::uint8_t {
     CastParameters,  ///< policies without sharding: parameters -> a copy in the param dtype, once a step
     OptimizerStep,   ///< update of all parameters of the class's rank from its (sharded) gradients
 };
-inline constexpr std::size_t kOpKinds = 18;
+inline constexpr std::size_t kOpKinds = 20;
 
 enum class Phase : std::uint8_t { Forward, Loss, Backward, Reduction, Optimizer };
 
@@ -95,9 +97,9 @@ struct Op {
     Bytes read, written;         ///< device-memory traffic of copies and of the optimizer
     DType dtype = DType::F32;    ///< of the payload (of the destination for casts)
     LayerId boundary;            ///< Send, Receive: the layer whose output (or input gradient) is the message
-    double factor = 1;           ///< PreDivide, PostDivide, BucketCopyIn
+    double factor = 1;           ///< PreDivide, PostDivide, BucketCopyIn; ReduceScatter: the sum is divided by it
     bool average = false;        ///< ReduceScatter, AllReduce: divide the sum by the group's size
-    bool accumulate = false;     ///< ReduceCopyOut: add to the sharded gradients that are there
+    bool accumulate = false;     ///< ReduceCopyOut, KeepGradients: add to the gradients that are there
     std::uint16_t launches = 1;  ///< kernels that the host launches for it (Compute: its kernel count)
 };
 
@@ -172,6 +174,9 @@ enum class Mark : std::uint8_t {
     Divided,                ///< unit (explicit scaling)
     ReduceIssued,           ///< unit
     AllReduceIssued,        ///< unit
+    GradientKept,           ///< unit: unsharded gradients stay (no reduction in this micro-batch)
+    PartialSet,             ///< unit: reduced share kept, to be all-reduced with a later micro-batch's
+    PartialAdded,           ///< unit: added to the one kept
     ReduceFreed,            ///< unit: compute waits for its reduce-scatter, the input buffer is dropped
     GradientSet,            ///< unit: sharded gradient assigned
     GradientAdded,          ///< unit: sharded gradient added to
@@ -179,6 +184,7 @@ enum class Mark : std::uint8_t {
     FinalBegin,
     FinalEnd,
     BackwardReturned,
+    UserFinalize,
     OptimizerStep,
     ZeroGradients,
 };

@@ -47,6 +47,8 @@ public:
     virtual void afterCompute(const PassStep& step, OpId op) = 0;
     /// The micro-batch's backward pass has ended.
     virtual void endBackward() = 0;
+    /// Its call has returned.
+    virtual void afterBackward() {}
     /// Gradients of weights that another stage holds too are there: their bytes here, and the op's uses of their
     /// memory.
     [[nodiscard]] virtual Bytes tiedGradientBytes(std::span<const ParameterId> tied) const = 0;

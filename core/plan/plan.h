@@ -50,6 +50,20 @@ struct FsdpKnobs {
     bool keepLastUnit = false;  ///< torchtitan's rule: the last unit to run forward is not resharded
     std::int64_t forwardPrefetch = 0, backwardPrefetch = 0,
                  rootPrefetch = 0;  ///< depth of the explicit lists; 0: implicit
+    /// set_unshard_in_backward(False) on these units: backward does not gather them (framework semantics 1.19).
+    std::vector<std::string> notGatheredInBackward;
+    bool asyncUnshard = false;  ///< set_unshard_async_op: gathers are issued from the compute stream (1.3)
+    bool shareContext = false;  ///< share_comm_ctx: units without a root above them share streams and order (1.2)
+    /// set_reshard_after_backward(False) before every micro-batch but the last: parameters stay whole (1.11).
+    bool keepBetweenMicroBatches = false;
+    /// set_is_last_backward(False) before every micro-batch but the last: the end of backward waits for nothing.
+    bool lastBackwardOnly = false;
+    std::int64_t reduceInputs = 1;     ///< reduce-scatter inputs in flight (set_reduce_scatter_max_input_buffers)
+    bool separateReduceGroup = false;  ///< reduce-scatters have a communicator of their own
+    bool hybridMesh = false;           ///< the mesh has a replicate dimension though it is one: all-reduces are issued
+    std::optional<double> divideFactor;  ///< set_gradient_divide_factor; unset: the data-parallel ranks (1.10)
+    bool forceSum = false;               ///< set_force_sum_reduction_for_comms: sums, then a division
+    bool manualFinalize = false;         ///< the caller ends the backward pass: finalize_backward (1.19)
     friend bool operator==(const FsdpKnobs&, const FsdpKnobs&) = default;
 };
 
@@ -63,8 +77,10 @@ struct DdpKnobs {
     friend bool operator==(const DdpKnobs&, const DdpKnobs&) = default;
 };
 
-/// When a step of several micro-batches reduces its gradients: after each, or once (`no_sync` around all but the last).
-enum class GradientSync : std::uint8_t { EveryMicroBatch, LastMicroBatch };
+/// When a step of several micro-batches reduces its gradients: after each, or once (`no_sync` around all but the last;
+/// FSDP2's set_requires_gradient_sync). The third: reduce-scatter after each, all-reduce over the replicas once
+/// (set_requires_all_reduce, framework semantics 1.11).
+enum class GradientSync : std::uint8_t { EveryMicroBatch, LastMicroBatch, AllReduceLast };
 
 struct Precision {
     DType original = DType::F32;  ///< dtype of sharded parameters, sharded gradients and optimizer state

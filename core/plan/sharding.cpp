@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 
 namespace shardscope::core {
 
@@ -37,12 +38,11 @@ std::int64_t paddedElements(const Shape& shape, std::int64_t ranks) {
     return ranks * elementsOf(paddedShardShape(shape, ranks));
 }
 
-ReductionDivisors fp16Divisors(std::int64_t ranks) {
+ReductionDivisors fp16Divisors(double factor) {
     // Keep the sum in range: divide by about the square root before the reduction, by the rest after it.
-    const auto total = static_cast<double>(ranks);
-    std::int64_t pre = 1;
-    while (ranks % pre == 0 && total / static_cast<double>(pre) > static_cast<double>(pre)) pre *= 2;
-    return {static_cast<double>(pre), total / static_cast<double>(pre)};
+    double pre = 1;
+    while (std::fmod(factor, pre) == 0 && factor / pre > pre) pre *= 2;
+    return {pre, factor / pre};
 }
 
 }  // namespace shardscope::core

@@ -18,10 +18,11 @@ namespace shardscope::core {
 /// Elements of the gathered, padded parameter: ranks x padded shard.
 [[nodiscard]] std::int64_t paddedElements(const Shape& shape, std::int64_t ranks);
 
-/// Divisors before and after a fp16 sum reduction over `ranks` (framework semantics 1.10).
+/// Divisors before and after a fp16 sum reduction that divides by `factor` in all, by default the data-parallel ranks
+/// (framework semantics 1.10).
 struct ReductionDivisors {
     double pre = 1, post = 1;
 };
-[[nodiscard]] ReductionDivisors fp16Divisors(std::int64_t ranks);
+[[nodiscard]] ReductionDivisors fp16Divisors(double factor);
 
 }  // namespace shardscope::core

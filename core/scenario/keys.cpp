@@ -82,8 +82,9 @@ const std::vector<Key>& keys() {
          "Look at the first step, before which the optimizer's state does not exist, instead of any later one.", {}, 0, 0, ""},
 
         {"training.gradient_sync", "", [](S& s) -> std::string& { return s.training.gradientSync; },
-         "When the gradients of a step of several micro-batches are reduced: after every one, or once after the last (no_sync "
-         "around the others; DDP only so far).", {"every", "last"}, 0, 0, ""},
+         "When the gradients of a step of several micro-batches are reduced: after every one; once, after the last (no_sync, "
+         "set_requires_gradient_sync); or reduce-scattered after every one and all-reduced over the replicas after the last "
+         "(set_requires_all_reduce).", {"every", "last", "all_reduce_last"}, 0, 0, ""},
 
         {"parallelism.strategy", "", [](S& s) -> std::string& { return s.parallelism.strategy; },
          "single: everything on one GPU. naive: contiguous layers on each GPU, one micro-batch at a time. ddp: "
@@ -135,6 +136,35 @@ const std::vector<Key>& keys() {
          "Units that each unit prefetches explicitly in backward.", {}, 0, kMostDepth, "0: the implicit prefetch of one"},
         {"parallelism.fsdp_root_prefetch", "", [](S& s) -> std::int64_t& { return s.parallelism.rootPrefetch; },
          "Units that the root prefetches explicitly: the first ones in forward, the last ones in backward.", {}, 0, kMostDepth, "0: none"},
+        {"parallelism.fsdp_reshard_after_backward", "",
+         [](S& s) -> bool& { return s.parallelism.reshardAfterBackward; },
+         "Free a unit's parameters after its backward. Without it they stay whole from one micro-batch to the next, until the "
+         "last (set_reshard_after_backward).", {}, 0, 0, ""},
+        {"parallelism.fsdp_last_backward_only", "", [](S& s) -> bool& { return s.parallelism.lastBackwardOnly; },
+         "Only the last micro-batch's backward waits for its reductions (set_is_last_backward).", {}, 0, 0, ""},
+        {"parallelism.fsdp_no_unshard_in_backward", "",
+         [](S& s) -> UnitLists& { return s.parallelism.noUnshardInBackward; },
+         "Units that are not gathered in backward, because it needs none of their parameters: an embedding "
+         "(set_unshard_in_backward).", {}, 0, 0, ""},
+        {"parallelism.fsdp_reduce_scatter_inputs", "", [](S& s) -> std::int64_t& { return s.parallelism.reduceInputs; },
+         "Reduce-scatter inputs in flight before backward waits for the oldest (set_reduce_scatter_max_input_buffers).", {},
+         1, kMostDepth, ""},
+        {"parallelism.fsdp_separate_reduce_scatter_group", "",
+         [](S& s) -> bool& { return s.parallelism.separateReduceGroup; },
+         "Reduce-scatters have a communicator of their own and do not queue with all-gathers "
+         "(set_separate_reduce_scatter_group).", {}, 0, 0, ""},
+        {"parallelism.fsdp_unshard_async_op", "", [](S& s) -> bool& { return s.parallelism.unshardAsyncOp; },
+         "Issue gathers from the compute stream: only explicit prefetches overlap (set_unshard_async_op).", {}, 0, 0, ""},
+        {"parallelism.fsdp_share_context", "", [](S& s) -> bool& { return s.parallelism.shareContext; },
+         "Units without a root above them share streams and order, so that backward prefetches (share_comm_ctx).", {}, 0, 0, ""},
+        {"parallelism.fsdp_hybrid_mesh", "", [](S& s) -> bool& { return s.parallelism.hybridMesh; },
+         "The mesh has a replicate dimension even with one replica: all-reduces are issued all the same.", {}, 0, 0, ""},
+        {"parallelism.fsdp_divide_factor", "", [](S& s) -> std::int64_t& { return s.parallelism.divideFactor; },
+         "By what gradients are divided (set_gradient_divide_factor).", {}, 0, kMostRanks, "0: the data-parallel ranks"},
+        {"parallelism.fsdp_force_sum", "", [](S& s) -> bool& { return s.parallelism.forceSum; },
+         "Reduce by sums, then divide, instead of averaging (set_force_sum_reduction_for_comms).", {}, 0, 0, ""},
+        {"parallelism.fsdp_manual_finalize", "", [](S& s) -> bool& { return s.parallelism.manualFinalize; },
+         "The caller ends the backward pass (set_manual_backward_finalization).", {}, 0, 0, ""},
         {"parallelism.ddp_bucket_cap_mb", "", [](S& s) -> std::int64_t& { return s.parallelism.bucketCapMb; },
          "Size at which one of DDP's buckets is full, MiB.", {}, 0, 1 << 20, "0: PyTorch's, 25 and 1 for the first bucket"},
         {"parallelism.ddp_find_unused_parameters", "",

@@ -227,6 +227,18 @@ Result<FsdpKnobs> knobsOf(const Scenario& scenario, const ModelSpec& spec, const
     knobs.forwardPrefetch = p.forwardPrefetch;
     knobs.backwardPrefetch = p.backwardPrefetch;
     knobs.rootPrefetch = p.rootPrefetch;
+    for (const auto& unit : p.noUnshardInBackward)
+        for (const std::string& name : unit) knobs.notGatheredInBackward.push_back(name);
+    knobs.asyncUnshard = p.unshardAsyncOp;
+    knobs.shareContext = p.shareContext;
+    knobs.keepBetweenMicroBatches = !p.reshardAfterBackward;
+    knobs.lastBackwardOnly = p.lastBackwardOnly;
+    knobs.reduceInputs = p.reduceInputs;
+    knobs.separateReduceGroup = p.separateReduceGroup;
+    knobs.hybridMesh = p.hybridMesh;
+    if (p.divideFactor > 0) knobs.divideFactor = static_cast<double>(p.divideFactor);
+    knobs.forceSum = p.forceSum;
+    knobs.manualFinalize = p.manualFinalize;
     return knobs;
 }
 
@@ -323,6 +335,7 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
     common.fusedOptimizer = t.optimizerImplementation == "fused";
     common.firstStep = t.firstStep;
     if (t.gradientSync == "last") common.gradientSync = GradientSync::LastMicroBatch;
+    if (t.gradientSync == "all_reduce_last") common.gradientSync = GradientSync::AllReduceLast;
     common.split = p.split == "parameters" ? StageSplit::ByParameters
                    : p.split == "time"     ? StageSplit::ByTime
                                            : StageSplit::ByLayers;

@@ -64,6 +64,11 @@ struct Scenario {
         bool keepLastUnit = false;
         std::int64_t forwardPrefetch = 0, backwardPrefetch = 0, rootPrefetch = 0;
         std::int64_t bucketCapMb = 0;
+        std::vector<std::vector<std::string>> noUnshardInBackward;
+        bool reshardAfterBackward = true, lastBackwardOnly = false, manualFinalize = false;
+        bool unshardAsyncOp = false, shareContext = false, separateReduceGroup = false, hybridMesh = false;
+        std::int64_t reduceInputs = 1, divideFactor = 0;
+        bool forceSum = false;
         bool findUnusedParameters = false, staticGraph = false, gradientAsBucketView = false;
         friend bool operator==(const ParallelismSection&, const ParallelismSection&) = default;
     } parallelism;

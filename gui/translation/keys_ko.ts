@@ -256,8 +256,8 @@
         <translation>그래디언트 리듀스의 형식. &quot;none&quot;: dtype과 같음.</translation>
     </message>
     <message>
-        <source>When the gradients of a step of several micro-batches are reduced: after every one, or once after the last (no_sync around the others; DDP only so far).</source>
-        <translation>마이크로배치가 여럿인 스텝에서 그래디언트를 줄이는 때: 매번, 또는 마지막에 한 번(나머지는 no_sync로 감쌈, 아직은 DDP만).</translation>
+        <source>When the gradients of a step of several micro-batches are reduced: after every one; once, after the last (no_sync, set_requires_gradient_sync); or reduce-scattered after every one and all-reduced over the replicas after the last (set_requires_all_reduce).</source>
+        <translation>마이크로배치가 여럿인 스텝에서 그래디언트를 줄이는 때: 매번, 마지막에 한 번(no_sync, set_requires_gradient_sync), 또는 매번 리듀스-스캐터하고 복제본 사이의 올리듀스만 마지막에 한 번(set_requires_all_reduce).</translation>
     </message>
     <message>
         <source>Size at which one of DDP&apos;s buckets is full, MiB.</source>
@@ -278,6 +278,54 @@
     <message>
         <source>Gradients are views into DDP&apos;s buckets: no second copy of them, and none back.</source>
         <translation>그래디언트가 DDP 버킷의 뷰입니다. 사본이 없고 되돌려 복사하지도 않습니다.</translation>
+    </message>
+    <message>
+        <source>Free a unit&apos;s parameters after its backward. Without it they stay whole from one micro-batch to the next, until the last (set_reshard_after_backward).</source>
+        <translation>역전파가 끝난 유닛의 파라미터를 해제합니다. 끄면 마지막 마이크로배치까지 온전한 채로 남습니다(set_reshard_after_backward).</translation>
+    </message>
+    <message>
+        <source>Only the last micro-batch&apos;s backward waits for its reductions (set_is_last_backward).</source>
+        <translation>마지막 마이크로배치의 역전파만 리듀스가 끝나기를 기다립니다(set_is_last_backward).</translation>
+    </message>
+    <message>
+        <source>Units that are not gathered in backward, because it needs none of their parameters: an embedding (set_unshard_in_backward).</source>
+        <translation>역전파가 파라미터를 쓰지 않아 역전파에서 모으지 않는 유닛: 이를테면 임베딩(set_unshard_in_backward).</translation>
+    </message>
+    <message>
+        <source>Reduce-scatter inputs in flight before backward waits for the oldest (set_reduce_scatter_max_input_buffers).</source>
+        <translation>역전파가 가장 오래된 것을 기다리기 전까지 동시에 떠 있을 수 있는 리듀스-스캐터 입력 수(set_reduce_scatter_max_input_buffers).</translation>
+    </message>
+    <message>
+        <source>Reduce-scatters have a communicator of their own and do not queue with all-gathers (set_separate_reduce_scatter_group).</source>
+        <translation>리듀스-스캐터가 자기 커뮤니케이터를 써서 올게더와 한 줄에 서지 않습니다(set_separate_reduce_scatter_group).</translation>
+    </message>
+    <message>
+        <source>Issue gathers from the compute stream: only explicit prefetches overlap (set_unshard_async_op).</source>
+        <translation>게더를 계산 스트림에서 내보냅니다. 명시적 프리페치만 겹칩니다(set_unshard_async_op).</translation>
+    </message>
+    <message>
+        <source>Units without a root above them share streams and order, so that backward prefetches (share_comm_ctx).</source>
+        <translation>위에 루트가 없는 유닛들이 스트림과 순서를 함께 써서 역전파에서 프리페치합니다(share_comm_ctx).</translation>
+    </message>
+    <message>
+        <source>The mesh has a replicate dimension even with one replica: all-reduces are issued all the same.</source>
+        <translation>복제본이 하나여도 메시에 복제 차원을 둡니다. 올리듀스를 그대로 내보냅니다.</translation>
+    </message>
+    <message>
+        <source>By what gradients are divided (set_gradient_divide_factor).</source>
+        <translation>그래디언트를 나누는 수(set_gradient_divide_factor).</translation>
+    </message>
+    <message>
+        <source>0: the data-parallel ranks</source>
+        <translation>0: 데이터 병렬 랭크 수</translation>
+    </message>
+    <message>
+        <source>Reduce by sums, then divide, instead of averaging (set_force_sum_reduction_for_comms).</source>
+        <translation>평균 대신 합으로 줄인 뒤에 나눕니다(set_force_sum_reduction_for_comms).</translation>
+    </message>
+    <message>
+        <source>The caller ends the backward pass (set_manual_backward_finalization).</source>
+        <translation>역전파의 끝을 호출자가 마무리합니다(set_manual_backward_finalization).</translation>
     </message>
 </context>
 </TS>

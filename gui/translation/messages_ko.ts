@@ -1636,14 +1636,6 @@
         <translation>빼거나 training.gradient_sync = &quot;every&quot;로 하세요</translation>
     </message>
     <message>
-        <source>gradients reduced after the last micro-batch alone, under FSDP</source>
-        <translation>FSDP에서 마지막 마이크로배치 뒤에만 합치는 그래디언트</translation>
-    </message>
-    <message>
-        <source>use gradient_sync = &quot;every&quot;, or the strategy ddp</source>
-        <translation>gradient_sync = &quot;every&quot;를 쓰거나 전략 ddp를 고르세요</translation>
-    </message>
-    <message>
         <source>bucket copy-in</source>
         <translation>버킷 복사(넣기)</translation>
     </message>
@@ -1826,6 +1818,86 @@
     <message>
         <source>durations that add up to more than 64-bit nanoseconds hold</source>
         <translation>합치면 64비트 나노초를 넘는 소요 시간</translation>
+    </message>
+    <message>
+        <source>%1 reduce-scatter inputs in flight, expected 1 to 1000</source>
+        <translation>동시에 떠 있는 리듀스-스캐터 입력 %1개. 1에서 1000까지여야 합니다</translation>
+    </message>
+    <message>
+        <source>PyTorch&apos;s default is 1</source>
+        <translation>PyTorch의 기본값은 1입니다</translation>
+    </message>
+    <message>
+        <source>a gradient divide factor of %1, expected more than 0</source>
+        <translation>그래디언트를 나누는 수 %1. 0보다 커야 합니다</translation>
+    </message>
+    <message>
+        <source>leave it out to divide by the data-parallel ranks</source>
+        <translation>빼면 데이터 병렬 랭크 수로 나눕니다</translation>
+    </message>
+    <message>
+        <source>found true with a root above all units, expected units without a root</source>
+        <translation>true인데 모든 유닛 위에 루트가 있습니다. 루트 없는 유닛이어야 합니다</translation>
+    </message>
+    <message>
+        <source>leave it out, or set fsdp_wrap_root = false</source>
+        <translation>빼거나 fsdp_wrap_root = false로 하세요</translation>
+    </message>
+    <message>
+        <source>found &quot;all_reduce_last&quot; without replicas, expected an all-reduce to put off</source>
+        <translation>&quot;all_reduce_last&quot;인데 복제본이 없습니다. 미룰 올리듀스가 있어야 합니다</translation>
+    </message>
+    <message>
+        <source>use &quot;last&quot;, or a data_parallel_replicate_degree above 1</source>
+        <translation>&quot;last&quot;를 쓰거나 data_parallel_replicate_degree를 1보다 크게 하세요</translation>
+    </message>
+    <message>
+        <source>found &quot;all_reduce_last&quot; with one shard, expected 2 or more</source>
+        <translation>&quot;all_reduce_last&quot;인데 샤드가 하나입니다. 2 이상이어야 합니다</translation>
+    </message>
+    <message>
+        <source>use &quot;last&quot;, or a data_parallel_shard_degree above 1</source>
+        <translation>&quot;last&quot;를 쓰거나 data_parallel_shard_degree를 1보다 크게 하세요</translation>
+    </message>
+    <message>
+        <source>found true with all-reduces that are put off to the last micro-batch</source>
+        <translation>true인데 올리듀스가 마지막 마이크로배치로 미뤄져 있습니다</translation>
+    </message>
+    <message>
+        <source>leave it out, or use another training.gradient_sync</source>
+        <translation>빼거나 다른 training.gradient_sync를 쓰세요</translation>
+    </message>
+    <message>
+        <source>found &quot;all_reduce_last&quot; under &apos;%1&apos;, expected fsdp with replicas</source>
+        <translation>&apos;%1&apos;에서 &quot;all_reduce_last&quot;. 복제본이 있는 fsdp여야 합니다</translation>
+    </message>
+    <message>
+        <source>use &quot;every&quot; or &quot;last&quot;</source>
+        <translation>&quot;every&quot;나 &quot;last&quot;를 쓰세요</translation>
+    </message>
+    <message>
+        <source>backward reads the parameters of &apos;%1&apos;, which is resharded after forward</source>
+        <translation>순전파 뒤 다시 샤딩되는 &apos;%1&apos;의 파라미터를 역전파가 읽습니다</translation>
+    </message>
+    <message>
+        <source>name only units whose backward needs no parameters (an embedding), or do not reshard them</source>
+        <translation>역전파에 파라미터가 필요 없는 유닛(임베딩)만 적거나 다시 샤딩하지 마세요</translation>
+    </message>
+    <message>
+        <source>keep gradients</source>
+        <translation>그래디언트 보관</translation>
+    </message>
+    <message>
+        <source>keep gradients %1</source>
+        <translation>%1 그래디언트 보관</translation>
+    </message>
+    <message>
+        <source>add partial sum</source>
+        <translation>부분합 더하기</translation>
+    </message>
+    <message>
+        <source>add partial sum %1</source>
+        <translation>%1 부분합 더하기</translation>
     </message>
 </context>
 </TS>

@@ -306,6 +306,8 @@ Result<void> Executor::execute(const core::Op& op) {
         case OpKind::PreDivide: return withUnit(&Executor::preDivide);
         case OpKind::ReduceScatter: return withUnit(&Executor::reduceScatter);
         case OpKind::PostDivide: return withUnit(&Executor::postDivide);
+        case OpKind::AddPartial: return withUnit(&Executor::addPartial);
+        case OpKind::KeepGradients: return withUnit(&Executor::keepGradients);
         case OpKind::ReduceCopyOut: return withUnit(&Executor::reduceCopyOut);
         case OpKind::Send: return send(op);
         case OpKind::Receive: return receive(op);

@@ -135,6 +135,8 @@ private:
     core::Result<void> preDivide(const core::Op& op, UnitMemory& unit);
     core::Result<void> reduceScatter(const core::Op& op, UnitMemory& unit);
     core::Result<void> postDivide(const core::Op& op, UnitMemory& unit);
+    core::Result<void> keepGradients(const core::Op& op, UnitMemory& unit);
+    core::Result<void> addPartial(const core::Op& op, UnitMemory& unit);
     core::Result<void> reduceCopyOut(const core::Op& op, UnitMemory& unit);
     /// Where the reduction of a unit's gradients is: with a shard group of one still in its input.
     [[nodiscard]] static Held& reducedShare(UnitMemory& unit);

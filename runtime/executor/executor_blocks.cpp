@@ -67,6 +67,10 @@ Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t
             return &unit.reduceShare;
         case MemoryCategory::ShardedGradients: bytes = original * layout.share(); return &unit.shardedGradient;
         case MemoryCategory::UnshardedGradients:
+            if (maker == OpKind::KeepGradients) {
+                bytes = reduced * unit.unit->elements;
+                return &unit.accumulated;
+            }
             bytes = original * layout.padded;
             return block.persistent ? &unit.bucket : nullptr;
         case MemoryCategory::OptimizerState:
@@ -93,7 +97,9 @@ Result<void> Executor::allocate(BlockId id) {
     if (block.category == MemoryCategory::OptimizerState) return allocateMoments(id);
     if (!block.unit.valid()) return m_activations.allocate(m_graph, id);
     UnitMemory& unit = m_units[block.unit.index()];
-    if (block.category == MemoryCategory::UnshardedGradients && !block.persistent) return allocateGradients(id, unit);
+    if (block.category == MemoryCategory::UnshardedGradients && !block.persistent &&
+        makerOf(block) != OpKind::KeepGradients)
+        return allocateGradients(id, unit);
     if (isRepeated(block)) return allocateRepeated(id, unit);
     return allocateOfUnit(id, unit);
 }
@@ -103,6 +109,12 @@ Result<void> Executor::allocateOfUnit(BlockId id, UnitMemory& unit) {
     std::int64_t bytes = 0;
     Held* held = heldFor(block, unit, bytes);
     if (held == nullptr) return refuseBlock(id, "the executor does not know what it is for");
+    // What an earlier micro-batch has reduced waits for the all-reduce of the last one.
+    if (held == &unit.reduceInput && m_graph.plan.gradientSync == core::GradientSync::AllReduceLast &&
+        !unit.partial.allocated()) {
+        unit.partial = unit.reduceShare;
+        unit.reduceShare = {};
+    }
     if (held->allocated()) return refuseBlock(id, "is allocated while the one before is still there");
     if (bytes != block.bytes.value)
         return refuseBlock(id, fmt::format("the block has {} bytes, {} are needed", block.bytes.value, bytes));
@@ -234,7 +246,7 @@ Result<void> Executor::release(BlockId id) {
     }
     if (!block.unit.valid()) return m_activations.release(id);
     UnitMemory& unit = m_units[block.unit.index()];
-    if (block.category == MemoryCategory::UnshardedGradients) {
+    if (block.category == MemoryCategory::UnshardedGradients && unit.accumulated.block != id) {
         const auto found = m_gradientBlocks.find(id);
         if (found == m_gradientBlocks.end()) return refuseBlock(id, "is released but not allocated");
         for (GradientPlace& gradient : unit.gradients)
@@ -244,7 +256,9 @@ Result<void> Executor::release(BlockId id) {
         return {};
     }
     std::int64_t bytes = 0;
-    Held* held = isRepeated(block) ? &unit.repeated : heldFor(block, unit, bytes);
+    Held* held = isRepeated(block)          ? &unit.repeated
+                 : unit.partial.block == id ? &unit.partial
+                                            : heldFor(block, unit, bytes);
     if (held == nullptr || held->block != id || !held->allocated())
         return refuseBlock(id, "is released but not allocated");
     // Contributions that nobody added would be lost without a trace.

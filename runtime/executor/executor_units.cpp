@@ -120,13 +120,18 @@ Result<void> Executor::reduceCopyIn(const core::Op& op, UnitMemory& unit) {
     const core::DType reduced = m_graph.plan.precision.reduction();
     if (!unit.reduceInput.allocated()) return refuse("has no buffer");
     if (unit.reduceInput.content != Content::Nothing) return refuse("finds its buffer in use");
+    const bool accumulated = unit.accumulated.allocated();
+    if (accumulated && unit.accumulated.content != Content::Whole) return refuse("finds no accumulated gradients");
     for (std::size_t p = 0; p < unit.layout.places.size(); ++p)
         if (unit.added[p].data != nullptr)
             return refuse("comes before a contribution was added");
-        else if (!unit.gradients[p].filled)
-            return refuse("finds no gradient of " + m_model.parameters[unit.layout.places[p].parameter.index()].name);
+        else if (unit.gradients[p].filled == accumulated)
+            return refuse((accumulated ? "finds a gradient that was not accumulated: " : "finds no gradient of ") +
+                          m_model.parameters[unit.layout.places[p].parameter.index()].name);
     SHARDSCOPE_TRY(checkWaits(m_running));
     const std::int64_t ranks = unit.layout.ranks, share = unit.layout.share();
+    const core::DType type = accumulated ? reduced : gradientType();
+    std::int64_t before = 0;  // elements of the places before
     for (std::size_t p = 0; p < unit.layout.places.size(); ++p) {
         const ParameterPlace& place = unit.layout.places[p];
         const std::int64_t piece = place.padded / ranks;
@@ -134,17 +139,45 @@ Result<void> Executor::reduceCopyIn(const core::Op& op, UnitMemory& unit) {
             const std::int64_t begin = std::min(r * piece, place.elements),
                                end = std::min(begin + piece, place.elements);
             const std::int64_t target = r * share + place.offset / ranks;
-            const TensorView from{
-                unit.gradients[p].data + begin * core::sizeOf(gradientType()), gradientType(), {end - begin}, {}};
+            std::byte* data =
+                accumulated ? unit.accumulated.memory.data + before * core::sizeOf(type) : unit.gradients[p].data;
+            const TensorView from{data + begin * core::sizeOf(type), type, {end - begin}, {}};
             SHARDSCOPE_TRY(
                 m_device.copy(op.stream, from, flatView(unit.reduceInput.memory, reduced, target, end - begin)));
             SHARDSCOPE_TRY(m_device.fill(
                 op.stream, flatView(unit.reduceInput.memory, reduced, target + end - begin, piece - (end - begin)), 0));
         }
         unit.gradients[p].filled = false;
+        before += place.elements;
     }
+    if (accumulated) unit.accumulated.content = Content::Used;
     unit.replicasSummed = false;
     unit.reduceInput.content = Content::Whole;
+    return {};
+}
+
+Result<void> Executor::keepGradients(const core::Op& op, UnitMemory& unit) {
+    if (!unit.accumulated.allocated()) return refuse("has no memory for the accumulated gradients");
+    const bool there = unit.accumulated.content == Content::Whole;
+    if (op.accumulate != there)
+        return refuse(there ? "would overwrite accumulated gradients" : "adds to gradients that are not there");
+    for (std::size_t p = 0; p < unit.layout.places.size(); ++p) {
+        const std::string& name = m_model.parameters[unit.layout.places[p].parameter.index()].name;
+        if (!unit.gradients[p].filled) return refuse("finds no gradient of " + name);
+        if (unit.added[p].data != nullptr) return refuse("comes before a contribution was added to " + name);
+    }
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    const core::DType reduced = m_graph.plan.precision.reduction();
+    std::int64_t before = 0;
+    for (std::size_t p = 0; p < unit.layout.places.size(); ++p) {
+        const std::int64_t elements = unit.layout.places[p].elements;
+        const TensorView from{unit.gradients[p].data, gradientType(), {elements}, {}};
+        const TensorView to = flatView(unit.accumulated.memory, reduced, before, elements);
+        SHARDSCOPE_TRY(there ? m_device.add(op.stream, from, to) : m_device.copy(op.stream, from, to));
+        unit.gradients[p].filled = false;
+        before += elements;
+    }
+    unit.accumulated.content = Content::Whole;
     return {};
 }
 
@@ -180,6 +213,8 @@ Result<void> Executor::reduceScatter(const core::Op& op, UnitMemory& unit) {
                       communicator->reduceScatter(
                           label, {unit.reduceInput.memory.data, static_cast<std::size_t>(bytes)},
                           {target.memory.data, static_cast<std::size_t>(bytes / unit.layout.ranks)}, op.average));
+    if (op.factor != 1)
+        SHARDSCOPE_TRY(m_device.divide(op.stream, flatView(target.memory, dtype, 0, unit.layout.share()), op.factor));
     unit.reduceInput.content = Content::Used;
     // Written into the gradient's own memory, it becomes the gradient with the copy-out.
     target.content = &target == &unit.shardedGradient ? Content::Own : Content::Whole;
@@ -190,6 +225,22 @@ Held& Executor::reducedShare(UnitMemory& unit) {
     return unit.layout.ranks == 1         ? unit.reduceInput
            : unit.reduceShare.allocated() ? unit.reduceShare
                                           : unit.shardedGradient;
+}
+
+// The last micro-batch takes up what the ones before have left; those add to it.
+Result<void> Executor::addPartial(const core::Op& op, UnitMemory& unit) {
+    Held& share = reducedShare(unit);
+    if (share.content != Content::Whole && share.content != Content::Own)
+        return refuse("comes before its reduce-scatter");
+    if (unit.partial.content != Content::Whole) return refuse("finds no share of an earlier micro-batch");
+    SHARDSCOPE_TRY(checkWaits(m_running));
+    const core::DType dtype = m_graph.plan.precision.reduction();
+    const TensorView own = flatView(share.memory, dtype, 0, unit.layout.share());
+    const TensorView kept = flatView(unit.partial.memory, dtype, 0, unit.layout.share());
+    const bool last = op.microBatch + 1 == m_graph.plan.microBatches;
+    SHARDSCOPE_TRY(last ? m_device.add(op.stream, kept, own) : m_device.add(op.stream, own, kept));
+    (last ? unit.partial : share).content = Content::Used;
+    return {};
 }
 
 Result<void> Executor::allReduceShare(const core::Op& op, UnitMemory& unit) {
@@ -225,7 +276,7 @@ Result<void> Executor::reduceCopyOut(const core::Op& op, UnitMemory& unit) {
     const core::Precision& precision = m_graph.plan.precision;
     Held& gradient = unit.shardedGradient;
     if (!gradient.allocated()) return refuse("has no memory for the sharded gradient");
-    if (m_graph.plan.mesh.dpReplicate > 1 && !unit.replicasSummed)
+    if ((m_graph.plan.mesh.dpReplicate > 1 || m_graph.plan.fsdp.hybridMesh) && !unit.replicasSummed)
         return refuse("comes before the sum over the replicas");
     Held& source = unit.layout.ranks == 1 ? unit.reduceInput : unit.reduceShare;
     if (!source.allocated()) {

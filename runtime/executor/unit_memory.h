@@ -73,12 +73,14 @@ struct UnitMemory {
     Held cast;                  ///< own shard in the gather dtype
     Held gather;
     Held reduceInput, reduceShare;
+    Held partial;                 ///< reduced shares of earlier micro-batches whose all-reduce is still to come
     bool replicasSummed = false;  ///< the reduced share, over the replicas too
     Held bucket;                  ///< DDP: all gradients, one after another
     Held shardedGradient;
     core::BlockId momentsBlock;
     std::byte* moments = nullptr;          ///< first moments of all own elements, then second moments
     std::vector<GradientPlace> gradients;  ///< by place
+    Held accumulated;                      ///< of earlier micro-batches, in the reduce dtype, one after another
     Held repeated;                         ///< contributions to gradients that are there already, until they are added
     std::vector<GradientPlace> added;      ///< by place: where in `repeated`
 

@@ -119,6 +119,8 @@ Repricer::Repricer(const core::StepGraph& graph, const core::Model& model) : m_g
             case OpKind::ReduceCopyIn:
             case OpKind::PreDivide:
             case OpKind::PostDivide:
+            case OpKind::AddPartial:
+            case OpKind::KeepGradients:
             case OpKind::ReduceCopyOut:
             case OpKind::BucketCopyIn:
             case OpKind::BucketCopyOut:

@@ -58,7 +58,7 @@ void checkSchedule(Counts& counts, const Document& record) {
         const bool missing = expressed.error().code == ErrorCode::Unsupported;
         return say(counts, id, describe(expressed.error()), missing ? expressed.error().message : std::string());
     }
-    const auto graph = buildStepGraph(expressed->model, expressed->plan);
+    const auto graph = buildStepGraph(expressed->model, planOfStep(*expressed, *config, 2));
     if (!graph) return say(counts, id, describe(graph.error()), {});
     const Document* recorded = steps->items.back().find("host_order_bytes");
     if (recorded == nullptr) return say(counts, id, {}, "no host_order_bytes");

@@ -77,16 +77,21 @@ Verdict check(const Document& record) {
     if (!graph) return {Verdict::Kind::Differs, describe(graph.error())};
     if (std::string text = unitDifference(*graph, expressed->model, record); !text.empty())
         return {Verdict::Kind::Differs, text};
-    const std::vector<std::string> ours =
-        renderEvents(*graph, graph->classes.front(), expressed->model, expressed->observed);
     const Document* steps = record.find("steps");
     if (steps == nullptr || steps->items.empty()) return {Verdict::Kind::Differs, "a case without steps"};
     // One list stands for all ranks where they agree, and the graph has one class for them.
     if (const Document* identical = record.find("ranks_identical"); identical == nullptr || !identical->boolean)
         return {Verdict::Kind::NotExpressible, "ranks that differ"};
-    for (const Document& step : steps->items)
+    for (const Document& step : steps->items) {
+        const Document* number = step.find("step");
+        const Plan plan = planOfStep(*expressed, *config, number != nullptr ? number->integer : 2);
+        const auto ofStep = buildStepGraph(expressed->model, plan);
+        if (!ofStep) return {Verdict::Kind::Differs, describe(ofStep.error())};
+        const std::vector<std::string> ours =
+            renderEvents(*ofStep, ofStep->classes.front(), expressed->model, expressed->observed);
         if (std::string text = difference(ours, recordedEvents(step)); !text.empty())
             return {Verdict::Kind::Differs, text};
+    }
     return {Verdict::Kind::Equal, {}};
 }
 

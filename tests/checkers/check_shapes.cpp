@@ -159,7 +159,7 @@ std::string checkVit(const Document& entry) {
 
 std::string checkDivisors(const Document& table) {
     for (const auto& [ranks, pair] : table.members) {
-        const ReductionDivisors ours = fp16Divisors(std::stoll(ranks));
+        const ReductionDivisors ours = fp16Divisors(std::stod(ranks));
         if (ours.pre != pair.items.at(0).number() || ours.post != pair.items.at(1).number())
             return fmt::format("{} ranks: {} and {}", ranks, ours.pre, ours.post);
     }

@@ -50,6 +50,23 @@ TEST(Explanation, WritesPrefetchListsDtypesAndUnitsOfSeveralBlocksAsCalls) {
         EXPECT_EQ(plain.find(part), std::string::npos) << part << "\n" << plain;
 }
 
+TEST(Explanation, WritesSwitchesAndTheLoopOverMicroBatches) {
+    const std::string text =
+        explained({"parallelism.fsdp_reduce_scatter_inputs=2", "parallelism.fsdp_separate_reduce_scatter_group=true",
+                   "parallelism.fsdp_divide_factor=8", "parallelism.fsdp_force_sum=true",
+                   "parallelism.fsdp_reshard_after_backward=false", "parallelism.fsdp_last_backward_only=true",
+                   "training.gradient_sync=last", "training.local_batch_size=1", "training.global_batch_size=8"});
+    for (const char* part :
+         {"import FSDPModule", "set_reduce_scatter_max_input_buffers(2)", "set_separate_reduce_scatter_group()",
+          "set_gradient_divide_factor(8.0)", "set_force_sum_reduction_for_comms(True)",
+          "for i in range(2):  # micro-batches", "last = i == 1", "model.set_requires_gradient_sync(last)",
+          "model.set_reshard_after_backward(last)", "model.set_is_last_backward(last)", "loss(i).backward()"})
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    const std::string plain = explained({});
+    for (const char* part : {"FSDPModule", "set_", "for i in range(1)"})
+        EXPECT_EQ(plain.find(part), std::string::npos) << part << "\n" << plain;
+}
+
 TEST(Explanation, WrapsInnerUnitsBeforeTheUnitAroundThem) {
     const std::string text = explained({R"(parallelism.fsdp_wrap=["encoder.layers.encoder_layer_3", "encoder"])"});
     const std::size_t inner = text.find("fully_shard(model.get_submodule(\"encoder.layers.encoder_layer_3\")");

@@ -315,11 +315,19 @@ TEST(GraphOfPlans, whatCannotBeBuiltIsRefusedWithItsReason) {
     EXPECT_TRUE(has(refusal([](Plan& p) { p.mesh.pp = 2; }), "one stage"));
     EXPECT_TRUE(has(refusal([](Plan& p) { p.policy = UnitPolicy::None; }), "average"));
     EXPECT_TRUE(has(refusal([](Plan& p) { p.mesh.dpReplicate = 0; }), "expected 1"));
-    EXPECT_TRUE(has(refusal([](Plan& p) {
-                        p.microBatches = 2;
-                        p.gradientSync = GradientSync::LastMicroBatch;
-                    }),
-                    "last micro-batch"));
+    const auto partly = [](Plan& p) {
+        p.microBatches = 2;
+        p.gradientSync = GradientSync::AllReduceLast;
+    };
+    EXPECT_TRUE(has(refusal(partly), "without replicas"));
+    EXPECT_TRUE(has(refusal([&](Plan& p) { partly(p), p.mesh = {1, 2, 1}; }), "one shard"));
+    EXPECT_TRUE(has(refusal([&](Plan& p) { partly(p), p.mesh = {1, 2, 2}, p.fsdp.manualFinalize = true; }), "put off"));
+    EXPECT_TRUE(has(refusal([&](Plan& p) { partly(p), p.policy = UnitPolicy::None, p.mesh = {}; }), "under 'none'"));
+    EXPECT_TRUE(has(refusal([](Plan& p) { p.fsdp.reduceInputs = 0; }), "expected 1 to 1000"));
+    EXPECT_TRUE(has(refusal([](Plan& p) { p.fsdp.divideFactor = 0; }), "more than 0"));
+    EXPECT_TRUE(has(refusal([](Plan& p) { p.fsdp.shareContext = true; }), "without a root"));
+    EXPECT_TRUE(has(refusal([](Plan& p) { p.fsdp.notGatheredInBackward = {"blocks.9"}; }), "no unit 'blocks.9'"));
+    EXPECT_TRUE(has(refusal([](Plan& p) { p.fsdp.notGatheredInBackward = {"blocks.0"}; }), "backward reads"));
     const auto wrap = [&](std::vector<std::vector<std::string>> units) {
         return refusal([&](Plan& p) {
             p.fsdp.wrap.kind = UnitWrap::Kind::List;

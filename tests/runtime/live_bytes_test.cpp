@@ -115,6 +115,15 @@ TEST(LiveBytes, HoldForDdp) {
     expectEqualBytes(ddp(6, 1));
 }
 
+TEST(LiveBytes, HoldForEverySwitchOfFsdp) {
+    for (auto& [name, config] : switchedRuns())
+        for (const auto param : {core::DType::F32, core::DType::BF16}) {
+            SCOPED_TRACE(name);
+            config.plan.precision.param = param;
+            expectEqualBytes(config);
+        }
+}
+
 TEST(LiveBytes, HoldForEveryReshardAndPrefetch) {
     for (const core::Reshard reshard :
          {core::Reshard{core::Reshard::Kind::False, 0}, core::Reshard{core::Reshard::Kind::Group, 2}}) {

@@ -47,6 +47,7 @@ std::vector<std::pair<std::string, TrainConfig>> strategies() {
         config.plan.mesh.dpReplicate = 2;
         all.emplace_back("hsdp, 2 replicas of " + std::to_string(shard), config);
     }
+    for (auto& run : switchedRuns()) all.push_back(std::move(run));
     for (std::int64_t ranks : {1, 2, 3, 4}) all.emplace_back("ddp on " + std::to_string(ranks), ddp(12, ranks));
     for (const bool views : {false, true})
         for (const auto sync : {core::GradientSync::EveryMicroBatch, core::GradientSync::LastMicroBatch}) {

@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/document.h"
 #include "core/model/safetensors.h"
@@ -97,6 +99,42 @@ inline TrainConfig ddp(std::int64_t globalBatch, std::int64_t ranks, std::int64_
     config.plan.mesh.dpReplicate = ranks;
     config.plan.ddp.bucketCap = 0.01;  // MiB: several buckets of the tiny model
     return config;
+}
+
+/// FSDP2's switches, each in a run that differs from the plain one in nothing else; a global batch of 12.
+inline std::vector<std::pair<std::string, TrainConfig>> switchedRuns() {
+    std::vector<std::pair<std::string, TrainConfig>> runs;
+    const auto add = [&](std::string name, core::Mesh mesh, std::int64_t microBatches, auto change) {
+        TrainConfig config = fsdp(12, mesh.dpReplicate * mesh.dpShard, microBatches);
+        config.plan.mesh = mesh;
+        change(config.plan);
+        runs.emplace_back(std::move(name), std::move(config));
+    };
+    using core::GradientSync;
+    using core::Plan;
+    const core::Reshard whole{core::Reshard::Kind::False, 0}, pairs{core::Reshard::Kind::Group, 2};
+    const core::Mesh two{1, 1, 2}, four{1, 1, 4}, hybrid{1, 2, 2};
+    const auto last = [](Plan& p) { p.gradientSync = GradientSync::LastMicroBatch; };
+    const auto keep = [](Plan& p) { p.fsdp.keepBetweenMicroBatches = true; };
+    add("every micro-batch", two, 3, [](Plan&) {});
+    add("no_sync", two, 3, last);
+    add("no_sync, one shard", {1, 1, 1}, 3, last);
+    add("no_sync, kept whole", two, 3, [&](Plan& p) { last(p), keep(p); });
+    add("no_sync, not resharded", two, 3, [&](Plan& p) { last(p), p.fsdp.reshardAfterForward = whole; });
+    add("kept whole, int reshard", four, 3, [&](Plan& p) { keep(p), p.fsdp.reshardAfterForward = pairs; });
+    add("last backward only", two, 3, [&](Plan& p) { keep(p), p.fsdp.lastBackwardOnly = true; });
+    add("hsdp, no_sync", hybrid, 3, last);
+    add("hsdp, all-reduce last", hybrid, 3, [](Plan& p) { p.gradientSync = GradientSync::AllReduceLast; });
+    add("hsdp of one replica", two, 1, [](Plan& p) { p.fsdp.hybridMesh = true; });
+    add("two reduce-scatter inputs", two, 1, [](Plan& p) { p.fsdp.reduceInputs = 2; });
+    add("reduce-scatter communicator", two, 1, [](Plan& p) { p.fsdp.separateReduceGroup = true; });
+    add("async unshard", two, 1, [](Plan& p) { p.fsdp.asyncUnshard = true, p.fsdp.forwardPrefetch = 1; });
+    add("force sum", hybrid, 1, [](Plan& p) { p.fsdp.forceSum = true; });
+    add("divide factor of the shards", two, 1, [](Plan& p) { p.fsdp.divideFactor = 2; });
+    add("divide factor of all ranks", hybrid, 1, [](Plan& p) { p.fsdp.divideFactor = 4; });
+    add("divide factor, one shard", {1, 2, 1}, 1, [](Plan& p) { p.fsdp.divideFactor = 2; });
+    add("manual finalize", two, 1, [](Plan& p) { p.fsdp.manualFinalize = true; });
+    return runs;
 }
 
 inline TrainReport train(const TrainConfig& config) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 
@@ -144,6 +145,23 @@ TEST(GoldenTimelines, RootAndLastBlockKeptGatherOnceLess) {
     EXPECT_EQ(kept.count(OpKind::AllGather), 8u);
     EXPECT_EQ(kept.timesOf(OpKind::AllGather, "blocks.3").size(), 1u);
     EXPECT_EQ(kept.count(OpKind::ReduceScatter), 5u);  // L + 1
+}
+
+// Variants of the first column, replayed from recordings (framework semantics 11).
+TEST(GoldenTimelines, SwitchesSaveWhatTheyAreRecordedToSave) {
+    const auto steps = [](const core::FsdpKnobs& knobs) {
+        return std::array{run(knobs, kA).result.step, run(knobs, kB).result.step, run(knobs, kC).result.step};
+    };
+    const auto ms = [](double a, double b, double c) {
+        return std::array<std::int64_t, 3>{std::llround(a * kMs), std::llround(b * kMs), std::llround(c * kMs)};
+    };
+    core::FsdpKnobs separate = kRootKept, two = kRootKept, deep = kRootKept;
+    separate.separateReduceGroup = true;
+    two.reduceInputs = 2;
+    deep.backwardPrefetch = 2;
+    EXPECT_EQ(steps(separate), ms(50.9, 76.7, 55.3));
+    EXPECT_EQ(steps(two), ms(50.8, 85.7, 58.2));
+    EXPECT_EQ(steps(deep), ms(50.9, 85.1, 56.3));
 }
 
 TEST(GoldenTimelines, TheCommunicatorsQueueIsInIssueOrder) {

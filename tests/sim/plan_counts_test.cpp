@@ -59,8 +59,9 @@ std::vector<Collectives> counted(const Drawn& d) {
     return all;
 }
 
-/// Framework semantics 1.9 and 1.17: a unit is gathered once, and again if it was resharded (among k ranks if it kept a
-/// slice); its gradients are reduced once.
+/// Framework semantics 1.9, 1.11 and 1.17: in every micro-batch a unit is gathered once, and again if it was resharded
+/// (among k ranks if it kept a slice); kept whole between micro-batches, once less in all but the first. Its gradients
+/// are reduced after each, or after the last.
 std::vector<Collectives> expected(const Drawn& d) {
     const core::Plan& plan = d.graph.plan;
     std::vector<Collectives> all(d.graph.classes.size());
@@ -74,12 +75,15 @@ std::vector<Collectives> expected(const Drawn& d) {
         const std::int64_t gathered = u.paddedElements * sizeOf(plan.precision.compute());
         const std::int64_t ranks = plan.mesh.dpShard;
         Collectives& c = all[stage];
-        c.gathers += u.reshard.kind == core::Reshard::Kind::False ? 1 : 2;
-        c.bytes += onWire(gathered, ranks);
-        if (u.reshard.kind == core::Reshard::Kind::True) c.bytes += onWire(gathered, ranks);
-        if (u.reshard.kind == core::Reshard::Kind::Group) c.bytes += onWire(gathered, u.reshard.group);
-        c.reductions += 1;
-        c.bytes += onWire(u.paddedElements * sizeOf(plan.precision.reduction()), ranks);
+        const std::int64_t m = plan.microBatches, first = plan.fsdp.keepBetweenMicroBatches ? 1 : m;
+        const std::int64_t again = u.reshard.kind == core::Reshard::Kind::False ? 0 : m;
+        c.gathers += first + again;
+        c.bytes += first * onWire(gathered, ranks);
+        if (u.reshard.kind == core::Reshard::Kind::True) c.bytes += again * onWire(gathered, ranks);
+        if (u.reshard.kind == core::Reshard::Kind::Group) c.bytes += again * onWire(gathered, u.reshard.group);
+        const std::int64_t reductions = plan.gradientSync == core::GradientSync::LastMicroBatch ? 1 : m;
+        c.reductions += reductions;
+        c.bytes += reductions * onWire(u.paddedElements * sizeOf(plan.precision.reduction()), ranks);
     }
     return all;
 }

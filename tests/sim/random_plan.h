@@ -59,9 +59,25 @@ public:
         plan.fsdp.wrap.root = below(6) != 0;
         plan.fsdp.forwardPrefetch = std::max<std::int64_t>(0, below(5) - 2);
         plan.fsdp.backwardPrefetch = std::max<std::int64_t>(0, below(5) - 2);
+        if (plan.policy == core::UnitPolicy::Fsdp) {
+            plan.fsdp.keepBetweenMicroBatches = below(4) == 0;
+            plan.fsdp.lastBackwardOnly = below(4) == 0;
+            plan.fsdp.reduceInputs = 1 + below(3);
+            plan.fsdp.separateReduceGroup = below(4) == 0;
+            plan.fsdp.asyncUnshard = below(4) == 0;
+            plan.fsdp.shareContext = !plan.fsdp.wrap.root && coin();
+            plan.fsdp.hybridMesh = below(6) == 0;
+            plan.fsdp.forceSum = below(4) == 0;
+            if (below(4) == 0) plan.fsdp.divideFactor = static_cast<double>(1 + below(4));
+            plan.fsdp.manualFinalize = below(6) == 0;
+            constexpr core::GradientSync kSyncs[] = {core::GradientSync::EveryMicroBatch,
+                                                     core::GradientSync::LastMicroBatch,
+                                                     core::GradientSync::AllReduceLast};
+            plan.gradientSync = kSyncs[below(3)];
+        }
         if (coin()) plan.precision.param = core::DType::BF16;
         plan.optimizer = coin() ? core::OptimizerKind::AdamW : core::OptimizerKind::None;
-        plan.microBatches = plan.policy == core::UnitPolicy::Fsdp ? 1 : 1 + below(3);
+        plan.microBatches = 1 + below(3);
         return plan;
     }
 

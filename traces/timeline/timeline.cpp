@@ -56,6 +56,8 @@ Activity activityOf(core::OpKind kind) {
         case core::OpKind::Receive: return Activity::Receive;
         case core::OpKind::CastParameters: return Activity::CastParameters;
         case core::OpKind::KeepSlice: return Activity::KeepSlice;
+        case core::OpKind::AddPartial:
+        case core::OpKind::KeepGradients:
         case core::OpKind::AddGradient: return Activity::AddGradient;
         case core::OpKind::OptimizerStep: return Activity::OptimizerStep;
     }

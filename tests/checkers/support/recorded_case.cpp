@@ -36,6 +36,11 @@ std::string textOr(const Document& config, std::string_view key, std::string oth
     return value != nullptr && value->kind == Document::Kind::Text ? value->text : otherwise;
 }
 
+bool flag(const Document& config, std::string_view key) {
+    const Document* value = config.find(key);
+    return value != nullptr && value->kind == Document::Kind::Boolean && value->boolean;
+}
+
 Reshard reshardOf(const Document& value) {
     if (value.kind == Document::Kind::Boolean) return {value.boolean ? Reshard::Kind::True : Reshard::Kind::False, 0};
     if (value.kind == Document::Kind::Integer) return {Reshard::Kind::Group, value.integer};
@@ -44,36 +49,43 @@ Reshard reshardOf(const Document& value) {
 
 // Switches of which this program has no knob.
 constexpr std::array kMissing = {
+    "offload", "ac",           "skip_in_forward", "dead_branch",      "repeat",
+    "freeze",  "chunked_head", "eval_mode",       "rs_unused_params", "eval_then_train",
+    "clip",    "user_unshard", "shard_dim1",      "post_optim_event", "per_param_mesh",
+};
+constexpr std::array kKnown = {
+    "world",
+    "mesh",
+    "blocks",
+    "block_kind",
+    "d",
+    "h",
+    "vocab",
+    "seq",
+    "batch",
+    "units",
+    "root",
+    "raf",
+    "raf_map",
+    "root_raf",
+    "fwd_prefetch",
+    "bwd_prefetch",
+    "mp",
+    "tied",
+    "optimizer",
+    "accum",
+    "ac_early_stop",
+    "ac_reentrant",
+    "root_prefetch",
     "no_unshard_in_backward",
     "divide_factor",
     "force_sum",
-    "offload",
-    "ac",
-    "skip_in_forward",
-    "dead_branch",
-    "repeat",
-    "freeze",
-    "chunked_head",
-    "eval_mode",
-    "rs_unused_params",
     "rs_buffers",
     "manual_finalize",
-    "eval_then_train",
     "unshard_async_op",
-    "clip",
     "separate_rs_group",
-    "user_unshard",
     "runtime_raf",
-    "shard_dim1",
-    "post_optim_event",
     "share_ctx",
-    "per_param_mesh",
-};
-constexpr std::array kKnown = {
-    "world",        "mesh",          "blocks", "block_kind", "d",         "h",       "vocab",
-    "seq",          "batch",         "units",  "root",       "raf",       "raf_map", "root_raf",
-    "fwd_prefetch", "bwd_prefetch",  "mp",     "tied",       "optimizer", "accum",   "ac_early_stop",
-    "ac_reentrant", "root_prefetch",
 };
 
 Result<void> checkKnobs(const Document& config) {
@@ -108,8 +120,16 @@ Result<void> setAccumulation(const Document& config, Plan& plan) {
     for (const auto& [key, value] : accum->members) {
         if (key == "m")
             plan.microBatches = value.integer;
+        else if (key == "mode" && value.text == "no_sync")
+            plan.gradientSync = GradientSync::LastMicroBatch;
+        else if (key == "mode" && value.text == "rs_only")
+            plan.gradientSync = GradientSync::AllReduceLast;
         else if (key == "mode" && value.text != "sync_every")
             return fail(ErrorCode::Unsupported, "accum.mode " + value.text);
+        else if (key == "is_last" && value.text == "last_only")
+            plan.fsdp.lastBackwardOnly = true;
+        else if (key == "keep_params" && value.kind == Document::Kind::Boolean)
+            plan.fsdp.keepBetweenMicroBatches = value.boolean;
         else if (key != "mode" && !isDefault(value))
             return fail(ErrorCode::Unsupported, "accum." + key);
     }
@@ -201,7 +221,7 @@ Result<ExpressedCase> express(const Document& config) {
         if (mesh->items.size() != 2) return fail(ErrorCode::Unsupported, "a mesh of other than two dimensions");
         plan.mesh.dpReplicate = mesh->items[0].integer;
         plan.mesh.dpShard = mesh->items[1].integer;
-        if (plan.mesh.dpReplicate == 1) return fail(ErrorCode::Unsupported, "an all-reduce over one replica");
+        plan.fsdp.hybridMesh = true;
     }
     plan.fsdp.wrap.kind = UnitWrap::Kind::List;
     plan.fsdp.wrap.units = unitsOf(config.find("units"), sizes.model.blocks);
@@ -214,6 +234,16 @@ Result<ExpressedCase> express(const Document& config) {
     plan.fsdp.forwardPrefetch = integerOr(config, "fwd_prefetch", 0);
     plan.fsdp.backwardPrefetch = integerOr(config, "bwd_prefetch", 0);
     plan.fsdp.rootPrefetch = integerOr(config, "root_prefetch", 0);
+    if (const Document* units = config.find("no_unshard_in_backward"))
+        for (const Document& unit : units->items) plan.fsdp.notGatheredInBackward.push_back(unit.text);
+    plan.fsdp.reduceInputs = integerOr(config, "rs_buffers", 1);
+    if (const Document* factor = config.find("divide_factor"); factor != nullptr && !isDefault(*factor))
+        plan.fsdp.divideFactor = factor->number();
+    plan.fsdp.forceSum = flag(config, "force_sum");
+    plan.fsdp.separateReduceGroup = flag(config, "separate_rs_group");
+    plan.fsdp.asyncUnshard = flag(config, "unshard_async_op");
+    plan.fsdp.manualFinalize = flag(config, "manual_finalize");
+    plan.fsdp.shareContext = flag(config, "share_ctx");
     plan.optimizer = textOr(config, "optimizer", "sgd") == "adamw" ? OptimizerKind::AdamW : OptimizerKind::Sgd;
     SHARDSCOPE_TRY(setPrecision(config, plan));
     SHARDSCOPE_TRY(setAccumulation(config, plan));
@@ -223,6 +253,13 @@ Result<ExpressedCase> express(const Document& config) {
     for (const auto& unit : plan.fsdp.wrap.units)
         expressed.observed.insert(expressed.observed.end(), unit.begin(), unit.end());
     return expressed;
+}
+
+Plan planOfStep(const ExpressedCase& expressed, const Document& config, std::int64_t step) {
+    Plan plan = expressed.plan;
+    if (step == 1) plan.firstStep = true;
+    if (step > 1 && flag(config, "runtime_raf")) plan.fsdp.reshardAfterForward = {Reshard::Kind::False, 0};
+    return plan;
 }
 
 }  // namespace shardscope::checkers

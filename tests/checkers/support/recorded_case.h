@@ -36,5 +36,7 @@ struct ExpressedCase {
 
 /// The case as model and plan. An error of code Unsupported names the knob that is missing; its message is just that.
 [[nodiscard]] core::Result<ExpressedCase> express(const core::Document& config);
+/// The plan of step 1 or 2: some cases change a switch between them.
+[[nodiscard]] core::Plan planOfStep(const ExpressedCase& expressed, const core::Document& config, std::int64_t step);
 
 }  // namespace shardscope::checkers

@@ -68,6 +68,8 @@ private:
                         {"out_numel", number(static_cast<double>(gather ? whole : part))},
                         {"dtype", shortName(op.dtype)}};
         if (group.kind == Group::Kind::ShardSubgroup) details["sub"] = "true";
+        if (gather && m_graph.plan.fsdp.asyncUnshard) details["async"] = "true";
+        if (!gather && m_graph.plan.fsdp.separateReduceGroup) details["own_group"] = "true";
         return details;
     }
 
@@ -91,7 +93,11 @@ private:
             case Mark::PreBackward: return line("pre_bwd", unit);
             case Mark::BackwardBegin: return line("bwd_begin", module);
             case Mark::BackwardEnd: return line("bwd_end", module);
-            case Mark::PostBackward: return line("post_bwd", unit, {{"by", action.final ? "final" : "autograd"}});
+            case Mark::PostBackward:
+                return line("post_bwd", unit,
+                            {{"by", !action.final                      ? "autograd"
+                                    : m_graph.plan.fsdp.manualFinalize ? "user_finalize"
+                                                                       : "final"}});
             case Mark::ReduceCopyIn: return copyInLine(action.unit, unit);
             case Mark::Divided: {
                 const Op* op = nextOp(action.unit, {OpKind::PreDivide, OpKind::PostDivide});
@@ -113,6 +119,9 @@ private:
                              {"numel", number(static_cast<double>(op->bytes.value / sizeOf(op->dtype)))},
                              {"dtype", shortName(op->dtype)}});
             }
+            case Mark::GradientKept: return keepLine(action.unit, unit);
+            case Mark::PartialSet: return line("partial_set", unit);
+            case Mark::PartialAdded: return line("partial_add", unit);
             case Mark::ReduceFreed: return line("rs_buf_free", unit);
             case Mark::GradientSet: return line("grad_set", unit);
             case Mark::GradientAdded: return line("grad_add", unit);
@@ -120,6 +129,7 @@ private:
             case Mark::FinalBegin: return line("final_begin", "");
             case Mark::FinalEnd: return line("final_end", "");
             case Mark::BackwardReturned: return line("backward_returned", "");
+            case Mark::UserFinalize: return line("user_finalize", "");
             case Mark::OptimizerStep: return line("opt_step", "");
             case Mark::ZeroGradients: return line("zero_grad", "");
         }
@@ -137,6 +147,13 @@ private:
         Details details = transfer(*op, true);
         details["why"] = kWhy.at(action.why);
         return line("ag", unit, details);
+    }
+
+    [[nodiscard]] std::string keepLine(UnitId id, const std::string& name) const {
+        const Precision& p = m_graph.plan.precision;
+        const DType kept = sizeOf(p.reduction()) < sizeOf(p.compute()) ? p.compute() : p.reduction();
+        return line("grad_keep", name,
+                    {{"numel", std::to_string(m_graph.units[id.index()].elements)}, {"dtype", shortName(kept)}});
     }
 
     [[nodiscard]] std::string copyInLine(UnitId id, const std::string& name) const {

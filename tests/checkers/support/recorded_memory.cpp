@@ -13,18 +13,33 @@ namespace {
 class Walk {
 public:
     Walk(const StepGraph& graph, const RankClass& rankClass, std::int64_t optimizerStateBytes)
-        : m_graph(graph), m_cursor(graph, rankClass, optimizerStateBytes), m_gradients(graph.units.size(), 0) {}
+        : m_graph(graph),
+          m_cursor(graph, rankClass, optimizerStateBytes),
+          m_gradients(graph.units.size(), 0),
+          m_accumulated(graph.units.size(), 0),
+          m_kept(graph.units.size(), false) {}
 
     const HostAction* next() {
         const HostAction* action = m_cursor.next();
         if (action == nullptr) return nullptr;
         if (action->kind == HostActionKind::Allocate) account(m_graph.blocks[action->block.index()], 1);
         if (action->kind == HostActionKind::Release) account(m_graph.blocks[action->block.index()], -1);
+        if (action->kind == HostActionKind::Mark && action->mark == Mark::GradientKept)
+            m_kept[action->unit.index()] = true;
         return action;
     }
 
     [[nodiscard]] Moment moment(UnitId unit = {}) const {
         return {m_cursor.live(), m_slices, m_outputs, unit.valid() ? m_gradients[unit.index()] : 0};
+    }
+
+    /// Gradients that units other than this one have kept of earlier micro-batches.
+    [[nodiscard]] std::int64_t kept(UnitId besides) const {
+        std::int64_t bytes = 0;
+        for (std::size_t u = 0; u < m_kept.size(); ++u)
+            if (m_kept[u] && !(besides.valid() && besides.index() == u))
+                bytes += m_accumulated[u] > 0 ? m_accumulated[u] : m_gradients[u];
+        return bytes;
     }
 
 private:
@@ -36,12 +51,16 @@ private:
         const Unit& unit = m_graph.units[block.unit.index()];
         const std::int64_t whole = unit.paddedElements * sizeOf(m_graph.plan.precision.compute());
         if (block.category == MemoryCategory::UnshardedParameters && block.bytes.value < whole) m_slices += bytes;
-        if (block.category == MemoryCategory::UnshardedGradients) m_gradients[block.unit.index()] += bytes;
+        if (block.category != MemoryCategory::UnshardedGradients) return;
+        m_gradients[block.unit.index()] += bytes;
+        if (block.firstUse.valid() && m_graph.ops[block.firstUse.index()].kind == OpKind::KeepGradients)
+            m_accumulated[block.unit.index()] += bytes;
     }
 
     const StepGraph& m_graph;
     HostMemoryCursor m_cursor;
-    std::vector<std::int64_t> m_gradients;
+    std::vector<std::int64_t> m_gradients, m_accumulated;
+    std::vector<bool> m_kept;
     std::int64_t m_slices = 0, m_outputs = 0;
 };
 
@@ -129,8 +148,10 @@ HostOrderBytes hostOrderBytes(const StepGraph& graph, const RankClass& rankClass
         most.unsharded = std::max(most.unsharded, unsharded);
         most.gatherPlusUnsharded = std::max(most.gatherPlusUnsharded, gather + unsharded);
         most.reduceInputs = std::max(most.reduceInputs, inputs);
-        most.total = std::max(most.total, gather + unsharded + inputs + now.unitGradients);
-        if (action->mark == Mark::GradientSet || action->mark == Mark::GradientAdded) reducing = {};
+        most.total = std::max(most.total, gather + unsharded + inputs + now.unitGradients + walk.kept(reducing));
+        if (action->mark == Mark::GradientSet || action->mark == Mark::GradientAdded ||
+            action->mark == Mark::GradientKept)
+            reducing = {};
     }
     return most;
 }

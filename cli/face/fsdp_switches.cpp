@@ -1,0 +1,41 @@
+#include "cli/face/fsdp_switches.h"
+
+#include <fmt/format.h>
+
+namespace shardscope::cli {
+
+std::string switchCalls(const core::Plan& plan) {
+    const core::FsdpKnobs& fsdp = plan.fsdp;
+    std::string text;
+    // Switches of one module's communication group, to be set on all of them.
+    std::string ofEach;
+    const auto each = [&](const std::string& call) { ofEach += "           module." + call + "\n"; };
+    if (fsdp.reduceInputs != 1) each(fmt::format("set_reduce_scatter_max_input_buffers({})", fsdp.reduceInputs));
+    if (fsdp.separateReduceGroup) each("set_separate_reduce_scatter_group()");
+    if (fsdp.divideFactor) each(fmt::format("set_gradient_divide_factor({:.1f})", *fsdp.divideFactor));
+    if (fsdp.forceSum) each("set_force_sum_reduction_for_comms(True)");
+    if (fsdp.asyncUnshard) each("_set_unshard_async_op(True)");
+    if (!ofEach.empty())
+        text += "   for module in model.modules():\n       if isinstance(module, FSDPModule):\n" + ofEach;
+    for (const std::string& unit : fsdp.notGatheredInBackward)
+        text += fmt::format("   model.get_submodule(\"{}\").set_unshard_in_backward(False)\n", unit);
+    if (fsdp.shareContext)
+        text += "   share_comm_ctx([module for module in model.modules() if isinstance(module, FSDPModule)])\n";
+    if (fsdp.manualFinalize) text += "   model.set_manual_backward_finalization(True)\n";
+
+    std::string before;
+    const auto call = [&](const char* name) { before += fmt::format("       model.{}(last)\n", name); };
+    if (plan.gradientSync == core::GradientSync::LastMicroBatch) call("set_requires_gradient_sync");
+    if (plan.gradientSync == core::GradientSync::AllReduceLast) call("set_requires_all_reduce");
+    if (fsdp.keepBetweenMicroBatches) call("set_reshard_after_backward");
+    if (fsdp.lastBackwardOnly) call("set_is_last_backward");
+    const bool several = plan.microBatches > 1 && !before.empty();
+    if (!several && !fsdp.manualFinalize) return text;
+    text += fmt::format("   for i in range({}):  # micro-batches\n", plan.microBatches);
+    if (several) text += fmt::format("       last = i == {}\n", plan.microBatches - 1) + before;
+    text += "       loss(i).backward()\n";
+    if (fsdp.manualFinalize) text += "       model.finalize_backward()\n";
+    return text;
+}
+
+}  // namespace shardscope::cli
