@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "core/base/document.h"
+#include "core/graph/recompute.h"
+#include "core/graph/storage.h"
 #include "core/model/spec.h"
 
 namespace shardscope::tests {
@@ -45,9 +47,10 @@ inline const Document& at(const Document& table, std::string_view key) {
 /// What a file asks for that the models here do not have; empty if nothing.
 inline std::string missingKnob(const Document& file, bool saved) {
     const Document& config = at(file, "config");
-    if (const Document* checkpoint = file.find("checkpoint");
-        checkpoint != nullptr && checkpoint->kind == Document::Kind::Text)
-        return "checkpoint " + checkpoint->text;
+    const std::string checkpoint = text(file, "checkpoint");
+    if (!checkpoint.empty() && checkpoint != "per_block") return "checkpoint " + checkpoint;
+    // Early stop would end behind the last product then.
+    if (!checkpoint.empty() && at(config, "dropout").isNumber() && at(config, "dropout").number() > 0) return "dropout";
     if (text(file, "dtype").find("autocast") != std::string::npos) return "autocast";
     if (!dtypeFromName(text(file, "dtype"))) return "dtype " + text(file, "dtype");
     // Dropout adds masks to what is saved; no GEMM or attention kernel changes its shape.
@@ -138,13 +141,30 @@ inline std::string kindOf(const Kernel& kernel, bool backward) {
     }
 }
 
-inline void append(std::vector<Line>& lines, const Model& model, const Layer& layer, bool backward, bool relative) {
+/// How the recording checkpoints its blocks.
+inline Recompute recomputeOf(const Document& file, const Model& model, const Layer& layer) {
+    if (layer.kind != LayerKind::Block || text(file, "checkpoint").empty()) return {};
+    return core::recomputeOf(model.programOf(layer), {.mode = Checkpointing::Mode::Full});
+}
+
+inline void append(std::vector<Line>& lines, const Model& model, const Layer& layer, bool backward, bool relative,
+                   const Recompute& recompute) {
     const Program& program = model.programOf(layer);
-    for (const Kernel& kernel : backward ? program.backward : program.forward) {
-        if (classOf(kernel.kind) == KernelClass::Memory) continue;
-        lines.push_back({backward ? "bwd" : "fwd", std::string(kernel.op), kindOf(kernel, backward),
+    const auto add = [&](const Kernel& kernel, const char* phase) {
+        if (classOf(kernel.kind) == KernelClass::Memory) return;
+        lines.push_back({phase, std::string(kernel.op), kindOf(kernel, std::string_view(phase) == "bwd"),
                          relative ? program.modules[kernel.module].name : moduleName(model, layer, kernel.module),
                          kernel.b, kernel.m, kernel.n, kernel.k, kernel.flops.value, kernel.heads, kernel.kvHeads});
+    };
+    if (!backward) {
+        for (const Kernel& kernel : program.forward) add(kernel, "fwd");
+        return;
+    }
+    for (std::size_t k = 0; k < program.backward.size(); ++k) {
+        if (!recompute.empty() && k == recompute.trigger)
+            for (std::size_t again = 0; again < recompute.end; ++again)
+                if (recompute.again[again]) add(program.forward[again], "recompute");
+        add(program.backward[k], "bwd");
     }
 }
 
@@ -172,8 +192,8 @@ inline void compare(const std::string& what, const std::vector<Line>& recorded, 
 using Sums = std::map<std::string, std::int64_t>;
 
 inline void addTo(Sums& sums, const Line& line) {
-    if (line.phase == "fwd") {
-        sums["fwd"] += line.flops;
+    if (line.phase != "bwd") {
+        sums[line.phase] += line.flops;
         return;
     }
     const bool attention = line.kind == "attention_grad" || line.kind == "act_x_act_grad";
@@ -181,7 +201,7 @@ inline void addTo(Sums& sums, const Line& line) {
 }
 
 inline void compareSums(const std::string& what, const Document& recorded, Sums here, Differences& out) {
-    for (const char* key : {"fwd", "bwd_input", "bwd_weight", "bwd_attention"})
+    for (const char* key : {"fwd", "bwd_input", "bwd_weight", "bwd_attention", "recompute"})
         out.check(what + " " + key, integer(recorded, key), here[key]);
 }
 
@@ -189,22 +209,23 @@ inline void checkKernels(const Document& file, const Model& model, Differences& 
     std::vector<const Layer*> blocks;
     std::vector<Line> other, all;
     for (const Layer& layer : model.layers) {
-        append(all, model, layer, false, false);
+        append(all, model, layer, false, false, {});
         if (layer.kind == LayerKind::Block)
             blocks.push_back(&layer);
         else
-            append(other, model, layer, false, false);
+            append(other, model, layer, false, false, {});
     }
     for (auto layer = model.layers.rbegin(); layer != model.layers.rend(); ++layer) {
-        append(all, model, *layer, true, false);
-        if (layer->kind != LayerKind::Block) append(other, model, *layer, true, false);
+        append(all, model, *layer, true, false, recomputeOf(file, model, *layer));
+        if (layer->kind != LayerKind::Block) append(other, model, *layer, true, false, {});
     }
     const std::int64_t index = integer(at(file, "block"), "index");
     if (index < 0 || index >= static_cast<std::int64_t>(blocks.size()))
         return out.add("the recorded block does not exist");
     std::vector<Line> block;
-    append(block, model, *blocks[static_cast<std::size_t>(index)], false, true);
-    append(block, model, *blocks[static_cast<std::size_t>(index)], true, true);
+    const Layer& recorded = *blocks[static_cast<std::size_t>(index)];
+    append(block, model, recorded, false, true, {});
+    append(block, model, recorded, true, true, recomputeOf(file, model, recorded));
     compare("block", recordedLines(at(file, "block_kernels")), block, out);
     compare("other", recordedLines(at(file, "other_kernels")), other, out);
 
@@ -249,8 +270,12 @@ struct Storage {
 };
 
 /// Saved storages of a layer. The recordings book one at its first saver in forward order, which runs last in backward.
-inline std::vector<Storage> savedOf(const Model& model, const Layer& layer, bool relative) {
+inline std::vector<Storage> savedOf(const Document& file, const Model& model, const Layer& layer, bool relative) {
     const Program& program = model.programOf(layer);
+    if (!recomputeOf(file, model, layer).empty()) {
+        const Tensor& input = program.tensor(findRole(program, TensorRole::Input));
+        return {{"(block)", input.dtype, input.bytes().value, false}};
+    }
     std::map<TensorId, std::uint16_t> saver;
     for (const Kernel& kernel : program.backward)
         for (TensorId id : kernel.inputs) saver[program.tensor(id).storage] = kernel.module;
@@ -295,7 +320,7 @@ inline void checkSaved(const Document& file, const Model& model, Differences& ou
     std::vector<const Layer*> blocks;
     std::int64_t total = 0;
     for (const Layer& layer : model.layers) {
-        const std::vector<Storage> saved = savedOf(model, layer, false);
+        const std::vector<Storage> saved = savedOf(file, model, layer, false);
         const bool block = layer.kind == LayerKind::Block;
         // What all layers share is counted with the first block that keeps it.
         for (const Storage& storage : saved)
@@ -309,7 +334,7 @@ inline void checkSaved(const Document& file, const Model& model, Differences& ou
     const std::int64_t index = integer(recorded, "index");
     if (index < 0 || index >= static_cast<std::int64_t>(blocks.size()))
         return out.add("the recorded block does not exist");
-    const std::vector<Storage> block = savedOf(model, *blocks[static_cast<std::size_t>(index)], true);
+    const std::vector<Storage> block = savedOf(file, model, *blocks[static_cast<std::size_t>(index)], true);
     compareSaved("block", recorded, block, out);
     compareSaved("outside", at(file, "outside"), outside, out);
     std::int64_t sharedHere = 0, sharedRecorded = 0;

@@ -312,6 +312,7 @@ std::string fsdpCalls(const PlanReport& plan) {
                         optional(p.precision.param), optional(p.precision.reduce));
     if (p.precision.original != core::DType::F32)
         text += fmt::format("   model.to({})\n", torchName(p.precision.original));
+    text += checkpointCalls(*plan.model, p);
     text += unitCalls(*plan.model, graph);
     if (p.fsdp.wrap.root) {
         const core::Reshard& given = p.fsdp.rootReshardAfterForward;
@@ -375,9 +376,9 @@ std::string syncText(const core::Plan& plan) {
                : fmt::format("So after the last of {} micro-batches, then the optimizer steps", plan.microBatches);
 }
 
-std::string ddpCalls(const core::Plan& plan) {
-    std::string text =
-        "   import torch\n   from torch.nn.parallel import DistributedDataParallel as DDP\n   model = DDP(model";
+std::string ddpCalls(const core::Model& model, const core::Plan& plan) {
+    std::string text = "   import torch\n   from torch.nn.parallel import DistributedDataParallel as DDP\n";
+    text += checkpointCalls(model, plan) + "   model = DDP(model";
     if (plan.ddp.bucketCap) text += fmt::format(", bucket_cap_mb={:g}", *plan.ddp.bucketCap);
     if (plan.ddp.findUnusedParameters) text += ", find_unused_parameters=True";
     if (plan.ddp.staticGraph) text += ", static_graph=True";
@@ -424,7 +425,7 @@ std::string explanation(const Report& report, const PlanReport& plan) {
     }
     text += peakText(plan);
     if (p.policy == core::UnitPolicy::Fsdp) text += "The same in PyTorch\n" + fsdpCalls(plan);
-    if (p.policy == core::UnitPolicy::Ddp) text += "The same in PyTorch\n" + ddpCalls(p);
+    if (p.policy == core::UnitPolicy::Ddp) text += "The same in PyTorch\n" + ddpCalls(*plan.model, p);
     return text;
 }
 

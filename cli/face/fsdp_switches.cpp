@@ -38,4 +38,28 @@ std::string switchCalls(const core::Plan& plan) {
     return text;
 }
 
+std::string checkpointCalls(const core::Model& model, const core::Plan& plan) {
+    using Mode = core::Checkpointing::Mode;
+    const core::Checkpointing& how = plan.checkpointing;
+    if (how.mode == Mode::None) return "";
+    std::string type;
+    for (const core::Layer& layer : model.layers)
+        if (layer.kind == core::LayerKind::Block && layer.module.valid())
+            type = model.modules[layer.module.index()].type;
+    std::string arguments = how.earlyStop ? "" : ", early_stop=False";
+    if (how.mode == Mode::Selective) arguments += ", context_fn=keep";
+    std::string text =
+        "   from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import (\n"
+        "       apply_activation_checkpointing, checkpoint_wrapper)\n";
+    if (how.mode == Mode::Selective)
+        text += "   # keep: create_selective_checkpoint_contexts with torchtitan's list of operations\n";
+    text += fmt::format("   blocks = [m for m in model.modules() if type(m).__name__ == \"{}\"]{}\n", type,
+                        how.mode == Mode::EveryNth ? fmt::format("[{}::{}]", how.everyNth - 1, how.everyNth) : "");
+    text += fmt::format(
+        "   apply_activation_checkpointing(model, check_fn=lambda m: m in blocks,\n"
+        "                                  checkpoint_wrapper_fn=lambda m: checkpoint_wrapper(m{}))\n",
+        arguments);
+    return text;
+}
+
 }  // namespace shardscope::cli

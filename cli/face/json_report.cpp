@@ -41,6 +41,7 @@ Document timesDocument(const timeline::Breakdown& t) {
 Document workDocument(const timeline::ComputeWork& work) {
     return object({{"forward_ns", of(work.forward)},
                    {"backward_ns", of(work.backward)},
+                   {"recompute_ns", of(work.recompute)},
                    {"accumulation_ns", of(work.accumulation)},
                    {"copies_ns", of(work.copies)},
                    {"optimizer_ns", of(work.optimizer)},

@@ -60,6 +60,7 @@ std::string header(const Report& report) {
 constexpr std::pair<const char*, std::int64_t timeline::ComputeWork::*> kWorkRows[] = {
     {"  forward", &timeline::ComputeWork::forward},
     {"  backward", &timeline::ComputeWork::backward},
+    {"  recomputation", &timeline::ComputeWork::recompute},
     {"  gradient accumulation", &timeline::ComputeWork::accumulation},
     {"  copies and casts", &timeline::ComputeWork::copies},
     {"  optimizer", &timeline::ComputeWork::optimizer},

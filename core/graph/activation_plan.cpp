@@ -17,8 +17,8 @@ struct Life {
 
 class Planner {
 public:
-    Planner(const Model& model, const Stage& stage, std::span<const PassSlot> slots)
-        : m_model(model), m_stage(stage), m_slots(slots) {}
+    Planner(const Model& model, const Stage& stage, std::span<const PassSlot> slots, const RecomputeTable& recompute)
+        : m_model(model), m_stage(stage), m_slots(slots), m_recompute(recompute) {}
 
     ActivationPlan plan() {
         mapStorages();
@@ -64,7 +64,7 @@ private:
                 }
             }
         }
-        m_lives.resize(next);
+        m_lives.resize(2 * std::size_t{next});  // what is made again in backward lives apart
     }
 
     void touch(std::uint32_t storage, std::uint32_t slot) {
@@ -84,6 +84,25 @@ private:
         if (tensor.valid()) touch(m_storageOf[m_base[l - m_stage.begin.index()] + tensor.value], slot);
     }
 
+    // The storage of a tensor that a kernel of this slot touches.
+    [[nodiscard]] std::uint32_t storageIn(const PassSlot& slot, std::uint32_t base, TensorId tensor) const {
+        const std::uint32_t storage = m_storageOf[base + tensor.value];
+        if (storage == kUntouched || !(slot.kernels.backward || slot.recompute)) return storage;
+        const Recompute& recompute = m_recompute.of(slot.kernels.layer);
+        const bool own = storage >= base && storage - base < recompute.madeAgain.size();
+        if (!own || !recompute.madeAgain[storage - base]) return storage;
+        return storage + static_cast<std::uint32_t>(m_storageOf.size());
+    }
+
+    // What selective checkpointing keeps is looked up when the recomputation comes by.
+    void touchKept(const PassSlot& slot, std::uint32_t base, std::uint32_t s) {
+        const Recompute& recompute = m_recompute.of(slot.kernels.layer);
+        const auto& kernels = programAt(slot.kernels.layer.index()).forward;
+        for (std::size_t k = 0; k < recompute.end; ++k)
+            if (!recompute.again[k])
+                for (TensorId t : kernels[k].outputs) touch(m_storageOf[base + t.value], s);
+    }
+
     void walk() {
         const std::size_t first = m_stage.begin.index(), last = m_stage.end.index() - 1;
         for (std::uint32_t s = 0; s < m_slots.size(); ++s) {
@@ -99,8 +118,9 @@ private:
                     const std::uint32_t base = m_base[slot.kernels.layer.index() - first];
                     const auto& kernels = slot.kernels.backward ? program.backward : program.forward;
                     for (std::uint32_t k = slot.kernels.first; k < slot.kernels.first + slot.kernels.count; ++k) {
-                        for (TensorId t : kernels[k].inputs) touch(m_storageOf[base + t.value], s);
-                        for (TensorId t : kernels[k].outputs) touch(m_storageOf[base + t.value], s);
+                        if (slot.recompute && k == slot.kernels.first) touchKept(slot, base, s);
+                        for (TensorId t : kernels[k].inputs) touch(storageIn(slot, base, t), s);
+                        for (TensorId t : kernels[k].outputs) touch(storageIn(slot, base, t), s);
                         ++m_kernel;
                     }
                     break;
@@ -119,8 +139,15 @@ private:
         type = programAt(l).tensor(tensor).dtype;
     }
 
+    [[nodiscard]] StorageRef refOf(std::uint32_t storage) const {
+        const bool again = storage >= m_refs.size();
+        StorageRef ref = m_refs[again ? storage - m_refs.size() : storage];
+        ref.again = again;
+        return ref;
+    }
+
     [[nodiscard]] Bytes bytesOf(std::uint32_t storage) const {
-        const StorageRef ref = m_refs[storage];
+        const StorageRef ref = refOf(storage);
         return programAt(ref.layer.index()).tensor(ref.tensor).bytes();
     }
 
@@ -157,17 +184,18 @@ private:
             if (m_plan.pieces.empty() || m_plan.pieces.back().firstSlot != life.firstSlot ||
                 m_plan.pieces.back().lastSlot != life.lastSlot) {
                 const auto begin = static_cast<std::uint32_t>(m_plan.storages.size());
-                m_plan.pieces.push_back({life.firstSlot, life.lastSlot, m_refs[i].layer, {0}, begin, begin});
+                m_plan.pieces.push_back({life.firstSlot, life.lastSlot, refOf(i).layer, {0}, begin, begin});
             }
             m_plan.pieces.back().bytes += bytesOf(i);
             m_plan.pieces.back().end = static_cast<std::uint32_t>(m_plan.storages.size()) + 1;
-            m_plan.storages.push_back(m_refs[i]);
+            m_plan.storages.push_back(refOf(i));
         }
     }
 
     const Model& m_model;
     const Stage& m_stage;
     std::span<const PassSlot> m_slots;
+    const RecomputeTable& m_recompute;
     ActivationPlan m_plan;
     std::vector<std::uint32_t> m_base;       // by layer of the stage: its first tensor's number
     std::vector<std::uint32_t> m_storageOf;  // by tensor
@@ -183,21 +211,23 @@ std::vector<PassSlot> slotsOf(const PassScript& script, const Stage& stage) {
     std::vector<PassSlot> slots;
     const auto addKernels = [&](const std::vector<PassStep>& steps) {
         for (const PassStep& step : steps)
-            if (step.kind == PassStep::Kind::Kernels) slots.push_back({PassSlot::Kind::Kernels, step.kernels});
+            if (step.kind == PassStep::Kind::Kernels)
+                slots.push_back({PassSlot::Kind::Kernels, step.kernels, step.recompute});
     };
-    if (!stage.first()) slots.push_back({PassSlot::Kind::ReceiveInput, {}});
+    if (!stage.first()) slots.push_back({PassSlot::Kind::ReceiveInput, {}, false});
     addKernels(script.forward);
-    if (!stage.last()) slots.push_back({PassSlot::Kind::SendOutput, {}});
+    if (!stage.last()) slots.push_back({PassSlot::Kind::SendOutput, {}, false});
     addKernels(script.loss);
     addKernels(script.lossBackward);
-    if (!stage.last()) slots.push_back({PassSlot::Kind::ReceiveGradient, {}});
+    if (!stage.last()) slots.push_back({PassSlot::Kind::ReceiveGradient, {}, false});
     addKernels(script.backward);
-    if (!stage.first()) slots.push_back({PassSlot::Kind::SendGradient, {}});
+    if (!stage.first()) slots.push_back({PassSlot::Kind::SendGradient, {}, false});
     return slots;
 }
 
-ActivationPlan planActivations(const Model& model, const Stage& stage, std::span<const PassSlot> slots) {
-    return Planner(model, stage, slots).plan();
+ActivationPlan planActivations(const Model& model, const Stage& stage, std::span<const PassSlot> slots,
+                               const RecomputeTable& recompute) {
+    return Planner(model, stage, slots, recompute).plan();
 }
 
 }  // namespace shardscope::core

@@ -23,6 +23,7 @@ struct PassSlot {
         SendGradient
     } kind = Kind::Kernels;
     KernelRange kernels;  ///< Kernels only
+    bool recompute = false;
 };
 
 /// The slots of a micro-batch: receive, forward, send, loss, receive, backward, send, as far as the stage has them.
@@ -42,6 +43,7 @@ struct ActivationPlan {
     DType inputType = DType::F32, outputType = DType::F32;
 };
 
-[[nodiscard]] ActivationPlan planActivations(const Model& model, const Stage& stage, std::span<const PassSlot> slots);
+[[nodiscard]] ActivationPlan planActivations(const Model& model, const Stage& stage, std::span<const PassSlot> slots,
+                                             const RecomputeTable& recompute);
 
 }  // namespace shardscope::core

@@ -117,6 +117,10 @@ Result<void> checkPlan(const Plan& plan) {
             fmt::format("found false with pipeline_parallel_degree = {}, expected true with more than one stage",
                         mesh.pp),
             "[parallelism] fsdp_wrap_root", "wrap the root too: fsdp_wrap_root = true");
+    if (plan.checkpointing.mode == Checkpointing::Mode::EveryNth && plan.checkpointing.everyNth < 1)
+        return fail(ErrorCode::Input,
+                    fmt::format("every {}th block is checkpointed, expected 1 or more", plan.checkpointing.everyNth),
+                    "[training] checkpoint_every", "2 is every second block");
     const PolicyRow& row = rowOf(plan.policy);
     if (!row.dataParallel && mesh.dpShard * mesh.dpReplicate > 1)
         return fail(ErrorCode::Unsupported,
@@ -227,6 +231,7 @@ Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan, const Wor
     if (plan.policy == UnitPolicy::Fsdp) SHARDSCOPE_TRY(checkUnitNames(plan, units));
     SHARDSCOPE_TRY(checkSize(model, plan, unitCount));
 
+    const RecomputeTable recompute(model, plan);
     GraphBuilder builder(plan);
     const std::uint8_t compute = builder.addStream(StreamKind::Compute);
     SHARDSCOPE_ASSIGN(const StageLinks links, makeLinks(builder, model, plan, units));
@@ -245,8 +250,9 @@ Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan, const Wor
         }
         builder.beginClass(rankClass);
         ClassContext context{
-            builder, model, plan, stages[s], firstUnit, units[s], makePassScript(model, stages[s], units[s], firstUnit),
-            compute, 0};
+            builder,   model,    plan,      stages[s],
+            firstUnit, units[s], recompute, makePassScript(model, stages[s], units[s], firstUnit, recompute),
+            compute,   0};
         if (plan.policy == UnitPolicy::Fsdp) SHARDSCOPE_TRY(checkGathered(plan, context));
         const std::unique_ptr<UnitRules> rules = rowOf(plan.policy).make(context);
         runStage(context, *rules, links);

@@ -57,6 +57,9 @@ std::string_view nameOf(Mark mark) {
         case Mark::PreBackward: return "pre-backward";
         case Mark::BackwardBegin: return "backward begins";
         case Mark::BackwardEnd: return "backward ends";
+        case Mark::RecomputeBegin: return "recomputation begins";
+        case Mark::RecomputeEnd: return "recomputation ends";
+        case Mark::RecomputeStopped: return "recomputation stops early";
         case Mark::PostBackward: return "post-backward";
         case Mark::ReduceCopyIn: return "gradients packed";
         case Mark::Divided: return "divided";

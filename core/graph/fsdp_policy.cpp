@@ -26,6 +26,8 @@ public:
             case PassStep::Kind::EnterUnit: preForward(step.unit, step.first); break;
             case PassStep::Kind::LeaveUnit: postForward(step.unit); break;
             case PassStep::Kind::PreBackward: preBackward(step.unit); break;
+            case PassStep::Kind::EnterRecompute: preRecompute(step.unit); break;
+            case PassStep::Kind::LeaveRecompute: postRecompute(step.unit); break;
             case PassStep::Kind::PostBackward: m_reduction.postBackward(step.unit, false); break;
             default: break;
         }
@@ -139,6 +141,7 @@ private:
         }
         if (!m_state.communicates(unit)) return;
         m_c.builder.mark(Mark::PreBackward, unit);
+        m_state[unit].inBackward = true;
         unshard(unit, GatherReason::Demand, Phase::Backward);
         waitForUnshard(unit, Phase::Backward);
         const FsdpUnitState& state = m_state[unit];
@@ -150,6 +153,22 @@ private:
             return;
         }
         for (UnitId target : state.backwardList) unshard(target, GatherReason::ExplicitBackward, Phase::Backward);
+    }
+
+    // A unit inside a checkpointed block whose backward has not begun is gathered early, and stays whole (5.1): the
+    // forward hooks that run do so as in a pass of their own.
+    void preRecompute(UnitId unit) {
+        FsdpUnitState& state = m_state[unit];
+        if (state.inBackward || !m_state.communicates(unit)) return;
+        state.recomputing = true;
+        unshard(unit, GatherReason::Demand, Phase::Forward);
+        waitForUnshard(unit, Phase::Forward);
+    }
+
+    void postRecompute(UnitId unit) {
+        if (!m_state[unit].recomputing) return;
+        m_state[unit].recomputing = false;
+        dropPendingBuffer(m_state.contextOf(unit));
     }
 
     // Copy-in and all-gather, unless the unit is whole already or on its way (1.4).

@@ -82,6 +82,7 @@ void FsdpReduction::postBackward(UnitId unit, bool final) {
     mark.final = final;
     m_c.builder.mark(mark);
     m_state[unit].reduced = true;
+    m_state[unit].inBackward = false;
     if (m_state.lastMicroBatch() || !m_c.plan.fsdp.keepBetweenMicroBatches) m_state.reshard(unit);
     if (m_c.plan.gradientSync == GradientSync::LastMicroBatch && !m_state.lastMicroBatch()) {
         keep(unit);

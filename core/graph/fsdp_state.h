@@ -33,6 +33,8 @@ struct FsdpUnitState {
     std::size_t context = 0;
     UnitId root;  ///< the outermost unit above it, or itself
     bool gatheredInBackward = true;
+    bool inBackward = false;    ///< between pre- and post-backward
+    bool recomputing = false;   ///< a checkpointed module of it runs again before its own backward has begun
     bool finalQueued = false;   ///< roots: the end-of-backward callback is due
     BlockId parameters;         ///< own shards, persistent
     BlockId unsharded;          ///< valid while the unit is whole

@@ -67,6 +67,8 @@ void add(Hasher& h, const Plan& p) {
         h.add(name);
         add(h, reshard);
     }
+    h.add(bits(p.checkpointing.mode) | std::uint64_t{p.checkpointing.earlyStop} << 8);
+    h.add(bits(p.checkpointing.everyNth));
     h.add(std::uint64_t{p.fsdp.notGatheredInBackward.size()});
     for (const std::string& name : p.fsdp.notGatheredInBackward) h.add(name);
     h.add(std::uint64_t{p.fsdp.asyncUnshard} | std::uint64_t{p.fsdp.shareContext} << 1 |
@@ -158,7 +160,7 @@ std::uint64_t hashOf(const StepGraph& graph) {
         h.add(std::uint64_t{b.layer.value});
         h.add(b.storageBegin, b.storageCount);
     }
-    for (const StorageRef& s : graph.blockStorages) h.add(s.layer.value, s.tensor.value);
+    for (const StorageRef& s : graph.blockStorages) h.add(s.layer.value, s.tensor.value << 1 | std::uint32_t{s.again});
     return h.value();
 }
 

@@ -49,8 +49,9 @@ ProgramExtents extentsOf(const Program& program) {
 
 class ScriptMaker {
 public:
-    ScriptMaker(const Model& model, const Stage& stage, std::span<const Unit> units, UnitId firstUnit)
-        : m_model(model), m_stage(stage), m_units(units), m_firstUnit(firstUnit) {}
+    ScriptMaker(const Model& model, const Stage& stage, std::span<const Unit> units, UnitId firstUnit,
+                const RecomputeTable& recompute)
+        : m_model(model), m_stage(stage), m_units(units), m_firstUnit(firstUnit), m_recompute(recompute) {}
 
     PassScript make() {
         locateKernels();
@@ -249,6 +250,9 @@ private:
         std::vector<std::uint32_t> bases = m_backwardBase;
         bases.back() = m_backwardCount;
         cutAtBuckets(bases);
+        for (std::size_t l = m_begin; l < m_end; ++l)
+            if (const Recompute& recompute = m_recompute.of(LayerId(l)); !recompute.empty())
+                bases.push_back(m_backwardBase[l - m_begin] + recompute.trigger);
         const std::vector<std::uint32_t> cuts = cutsOf(&Watched::backward, bases);
         std::vector<const Watched*> begins, ends;
         for (const Watched& w : m_watched) {
@@ -296,8 +300,60 @@ private:
             flush(deferred);
             if (c + 1 == cuts.size()) break;
             while (m_backwardBase[l - m_begin] + m_model.programOf(layer(l)).backward.size() <= cuts[c]) --l;
-            pushKernels(steps, l, cuts[c] - m_backwardBase[l - m_begin], cuts[c + 1] - cuts[c], true);
+            const std::uint32_t first = cuts[c] - m_backwardBase[l - m_begin];
+            const Recompute& recompute = m_recompute.of(LayerId(l));
+            if (!recompute.empty() && recompute.trigger == first) pushRecompute(l, recompute);
+            pushKernels(steps, l, first, cuts[c + 1] - cuts[c], true);
         }
+    }
+
+    // The layer's forward kernels again, as far as they are needed, with what its modules and inner units see of it.
+    void pushRecompute(std::size_t l, const Recompute& recompute) {
+        const std::uint32_t base = m_forwardBase[l - m_begin], end = m_forwardBase[l - m_begin + 1];
+        std::vector<const Watched*> inside;
+        for (const Watched& w : m_watched)
+            if (!isRoot(w) && !w.forward.empty() && w.forward.begin >= base && w.forward.end <= end)
+                inside.push_back(&w);
+        std::stable_sort(inside.begin(), inside.end(), [](const Watched* a, const Watched* b) {
+            return a->forward.begin != b->forward.begin ? a->forward.begin < b->forward.begin : a->depth < b->depth;
+        });
+        std::vector<PassStep>& steps = m_script.backward;
+        std::vector<const Watched*> open;
+        std::size_t next = 0;
+        std::uint32_t begin = 0;  // of the kernels not pushed yet
+        const auto flush = [&](std::uint32_t until) {
+            for (std::uint32_t k = begin; k < until;) {
+                std::uint32_t last = k;
+                while (last < until && recompute.again[last]) ++last;
+                if (last > k) {
+                    pushKernels(steps, l, k, last - k, false);
+                    steps.back().recompute = true;
+                }
+                k = std::max(last, k + 1);
+            }
+            begin = until;
+        };
+        const auto leave = [&](PassStep::Kind kind) {
+            const Watched& w = *open.back();
+            open.pop_back();
+            push(steps, kind, w.module, {});
+            if (w.unit >= 0) push(steps, PassStep::Kind::LeaveRecompute, w.module, idOf(w.unit));
+        };
+        for (std::uint32_t k = 0; k <= recompute.end; ++k) {
+            while (!open.empty() && open.back()->forward.end <= base + k) {
+                flush(k);
+                leave(PassStep::Kind::RecomputeEnd);
+            }
+            while (next < inside.size() && inside[next]->forward.begin <= base + k && base + k < end) {
+                const Watched& w = *inside[next++];
+                flush(k);
+                if (w.unit >= 0) push(steps, PassStep::Kind::EnterRecompute, w.module, idOf(w.unit));
+                push(steps, PassStep::Kind::RecomputeBegin, w.module, {});
+                open.push_back(&w);
+            }
+        }
+        flush(recompute.end);
+        while (!open.empty()) leave(PassStep::Kind::RecomputeStopped);
     }
 
     [[nodiscard]] bool isRoot(const Watched& w) const { return w.module.index() == 0; }
@@ -389,6 +445,7 @@ private:
     const Stage& m_stage;
     std::span<const Unit> m_units;
     UnitId m_firstUnit;
+    const RecomputeTable& m_recompute;
     PassScript m_script;
     std::size_t m_begin = 0, m_end = 0;  // layers without the loss
     std::vector<std::uint32_t> m_forwardBase, m_backwardBase;
@@ -403,8 +460,9 @@ private:
 
 }  // namespace
 
-PassScript makePassScript(const Model& model, const Stage& stage, std::span<const Unit> units, UnitId firstUnit) {
-    return ScriptMaker(model, stage, units, firstUnit).make();
+PassScript makePassScript(const Model& model, const Stage& stage, std::span<const Unit> units, UnitId firstUnit,
+                          const RecomputeTable& recompute) {
+    return ScriptMaker(model, stage, units, firstUnit, recompute).make();
 }
 
 }  // namespace shardscope::core

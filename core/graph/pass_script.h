@@ -9,23 +9,30 @@
 #include <vector>
 
 #include "core/graph/form_units.h"
+#include "core/graph/recompute.h"
 #include "core/graph/step_graph.h"
 
 namespace shardscope::core {
 
 struct PassStep {
     enum class Kind : std::uint8_t {
-        Kernels,        ///< one compute op
-        EnterUnit,      ///< before a module of the unit runs forward; `first`: the first of its modules in this pass
-        LeaveUnit,      ///< after the last of its modules has run forward
-        ForwardBegin,   ///< module
-        ForwardEnd,     ///< module
-        PreBackward,    ///< the gradient of the unit's output is there
-        PostBackward,   ///< the gradient of the unit's input is there (not for units fed with data alone)
-        BackwardBegin,  ///< module
-        BackwardEnd,    ///< module
+        Kernels,           ///< one compute op
+        EnterUnit,         ///< before a module of the unit runs forward; `first`: the first of its modules in this pass
+        LeaveUnit,         ///< after the last of its modules has run forward
+        ForwardBegin,      ///< module
+        ForwardEnd,        ///< module
+        PreBackward,       ///< the gradient of the unit's output is there
+        PostBackward,      ///< the gradient of the unit's input is there (not for units fed with data alone)
+        BackwardBegin,     ///< module
+        BackwardEnd,       ///< module
+        RecomputeBegin,    ///< module of a checkpointed layer
+        RecomputeEnd,      ///< module
+        RecomputeStopped,  ///< module: nothing more of it is needed
+        EnterRecompute,    ///< before a module of the unit runs forward again
+        LeaveRecompute,    ///< after it
     } kind = Kind::Kernels;
     bool first = false;
+    bool recompute = false;  ///< Kernels: forward ones that run again in backward
     ModuleId module;
     UnitId unit;
     KernelRange kernels;
@@ -55,6 +62,6 @@ struct PassScript {
 /// `units` are those of the stage; the ids in the result count from `firstUnit`. Units without modules (buckets) act
 /// nowhere; a run of kernels ends where their last gradient is there.
 [[nodiscard]] PassScript makePassScript(const Model& model, const Stage& stage, std::span<const Unit> units,
-                                        UnitId firstUnit);
+                                        UnitId firstUnit, const RecomputeTable& recompute);
 
 }  // namespace shardscope::core

@@ -8,7 +8,7 @@ namespace shardscope::core {
 StagePass::StagePass(ClassContext& context, UnitRules& rules, const StageLinks& links)
     : m_c(context), m_rules(rules), m_links(links) {
     const std::vector<PassSlot> slots = slotsOf(context.script, context.stage);
-    m_plan = planActivations(context.model, context.stage, slots);
+    m_plan = planActivations(context.model, context.stage, slots, context.recompute);
     m_releaseOrder.resize(m_plan.pieces.size());
     std::iota(m_releaseOrder.begin(), m_releaseOrder.end(), 0u);
     std::stable_sort(m_releaseOrder.begin(), m_releaseOrder.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -73,6 +73,11 @@ void StagePass::run(const std::vector<PassStep>& steps) {
             case PassStep::Kind::ForwardEnd: b.markModule(Mark::ForwardEnd, step.module); break;
             case PassStep::Kind::BackwardBegin: b.markModule(Mark::BackwardBegin, step.module); break;
             case PassStep::Kind::BackwardEnd: b.markModule(Mark::BackwardEnd, step.module); break;
+            case PassStep::Kind::RecomputeBegin: b.markModule(Mark::RecomputeBegin, step.module); break;
+            case PassStep::Kind::RecomputeEnd: b.markModule(Mark::RecomputeEnd, step.module); break;
+            case PassStep::Kind::RecomputeStopped: b.markModule(Mark::RecomputeStopped, step.module); break;
+            case PassStep::Kind::EnterRecompute:
+            case PassStep::Kind::LeaveRecompute:
             case PassStep::Kind::EnterUnit:
             case PassStep::Kind::LeaveUnit:
             case PassStep::Kind::PreBackward:
@@ -88,6 +93,7 @@ void StagePass::run(const std::vector<PassStep>& steps) {
                 op.kernels = step.kernels;
                 op.dtype = m_c.model.workload.dtype;
                 op.phase = step.kernels.backward           ? Phase::Backward
+                           : step.recompute                ? Phase::Recompute
                            : layer.kind == LayerKind::Loss ? Phase::Loss
                                                            : Phase::Forward;
                 if (step.begin != step.end) op.unit = m_c.script.touched[step.begin].unit;

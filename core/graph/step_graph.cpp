@@ -47,6 +47,7 @@ std::string_view nameOf(Phase phase) {
         case Phase::Forward: return "forward";
         case Phase::Loss: return "loss";
         case Phase::Backward: return "backward";
+        case Phase::Recompute: return "recompute";
         case Phase::Reduction: return "reduction";
         case Phase::Optimizer: return "optimizer";
     }
@@ -83,7 +84,11 @@ std::string labelOf(const StepGraph& graph, const Model& model, OpId id) {
     const Op& op = graph.ops[id.index()];
     if (op.kind == OpKind::Compute && op.kernels.layer.valid()) {
         const std::string& layer = model.layers[op.kernels.layer.index()].name;
-        return fmt::format("{} {}", op.kernels.backward ? "backward" : "forward", layer);
+        return fmt::format("{} {}",
+                           op.phase == Phase::Recompute ? "recompute"
+                           : op.kernels.backward        ? "backward"
+                                                        : "forward",
+                           layer);
     }
     if ((op.kind == OpKind::Send || op.kind == OpKind::Receive) && op.boundary.valid())
         return fmt::format("{} {} {}", nameOf(op.kind), op.phase == Phase::Backward ? "gradient of" : "output of",

@@ -52,7 +52,14 @@ enum class OpKind : std::uint8_t {
 };
 inline constexpr std::size_t kOpKinds = 20;
 
-enum class Phase : std::uint8_t { Forward, Loss, Backward, Reduction, Optimizer };
+enum class Phase : std::uint8_t {
+    Forward,
+    Loss,
+    Backward,
+    Recompute,  ///< forward kernels that run again in backward (activation checkpointing)
+    Reduction,
+    Optimizer
+};
 
 /// Streams every class may use; a graph lists the ones in use by name, and a policy may add more ("all_gather#2").
 enum class StreamKind : std::uint8_t { Compute, AllGatherCopyIn, AllGather, ReduceScatter, AllReduce, PointToPoint };
@@ -169,6 +176,9 @@ enum class Mark : std::uint8_t {
     PreBackward,            ///< unit
     BackwardBegin,          ///< module
     BackwardEnd,            ///< module
+    RecomputeBegin,         ///< module
+    RecomputeEnd,           ///< module
+    RecomputeStopped,       ///< module: everything that was saved is there again
     PostBackward,           ///< unit; `final` true if in the end-of-backward callback
     ReduceCopyIn,           ///< unit
     Divided,                ///< unit (explicit scaling)

@@ -15,6 +15,7 @@ namespace shardscope::core {
 struct StorageRef {
     LayerId layer;
     TensorId tensor;
+    bool again = false;  ///< the one that a checkpointed layer makes again in backward
     friend auto operator<=>(const StorageRef&, const StorageRef&) = default;
 };
 

@@ -23,6 +23,7 @@ struct ClassContext {
     Stage stage;
     UnitId firstUnit;
     std::vector<Unit> units;  ///< of the stage; GraphBuilder's [firstUnit, +size)
+    const RecomputeTable& recompute;
     PassScript script;
     std::uint8_t computeStream = 0;
     std::uint16_t microBatch = 0;  ///< the current one
@@ -40,7 +41,7 @@ public:
 
     /// Before the first action of the step: persistent blocks.
     virtual void beginStep() = 0;
-    /// The kinds EnterUnit, LeaveUnit, PreBackward and PostBackward.
+    /// The kinds EnterUnit, LeaveUnit, PreBackward, PostBackward, EnterRecompute and LeaveRecompute.
     virtual void act(const PassStep& step) = 0;
     /// Around the launch of a compute op: `before` may tell the stream to wait and allocate, `after` knows the op.
     virtual void beforeCompute(const PassStep& step) = 0;

@@ -91,6 +91,20 @@ struct Precision {
     friend bool operator==(const Precision&, const Precision&) = default;
 };
 
+/// Activation checkpointing of blocks (framework semantics 5.1).
+struct Checkpointing {
+    enum class Mode : std::uint8_t {
+        None,
+        Full,       ///< every block keeps its input alone
+        EveryNth,   ///< the blocks n, 2n, ... (counted from one)
+        Selective,  ///< every block keeps the results of attention and of half its products (torchtitan's list)
+    } mode = Mode::None;
+    std::int64_t everyNth = 2;
+    /// The recomputation stops as soon as everything that was saved is there again (PyTorch's default).
+    bool earlyStop = true;
+    friend bool operator==(const Checkpointing&, const Checkpointing&) = default;
+};
+
 enum class OptimizerKind : std::uint8_t { None, Sgd, Adam, AdamW };
 
 /// How naive placement cuts the stack into stages: contiguous layers.
@@ -105,6 +119,7 @@ struct Plan {
     DdpKnobs ddp;
     GradientSync gradientSync = GradientSync::EveryMicroBatch;
     Precision precision;
+    Checkpointing checkpointing;
     OptimizerKind optimizer = OptimizerKind::AdamW;
     bool fusedOptimizer = false;
     StageSplit split = StageSplit::ByLayers;

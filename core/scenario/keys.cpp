@@ -86,6 +86,18 @@ const std::vector<Key>& keys() {
          "set_requires_gradient_sync); or reduce-scattered after every one and all-reduced over the replicas after the last "
          "(set_requires_all_reduce).", {"every", "last", "all_reduce_last"}, 0, 0, ""},
 
+        {"training.activation_checkpoint", "activation_checkpoint.mode",
+         [](S& s) -> std::string& { return s.training.checkpoint; },
+         "Blocks that keep their input alone and run forward again in backward: none; full: all; every: each n-th; selective: all, "
+         "but the results of attention and of half the products are kept (torchtitan's list).",
+         {"none", "full", "every", "selective"}, 0, 0, ""},
+        {"training.checkpoint_every", "", [](S& s) -> std::int64_t& { return s.training.checkpointEvery; },
+         "Which blocks are checkpointed under activation_checkpoint = \"every\": the n-th, the 2n-th, ...", {}, 1, kMostLayers, ""},
+        {"training.checkpoint_early_stop", "activation_checkpoint.early_stop",
+         [](S& s) -> bool& { return s.training.checkpointEarlyStop; },
+         "Stop running forward again once everything that backward needs is there (PyTorch's default; torchtitan runs to the end).",
+         {}, 0, 0, ""},
+
         {"parallelism.strategy", "", [](S& s) -> std::string& { return s.parallelism.strategy; },
          "single: everything on one GPU. naive: contiguous layers on each GPU, one micro-batch at a time. ddp: "
          "the whole model on every GPU, gradients averaged in buckets. fsdp: FSDP2.",

@@ -336,6 +336,13 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
     common.firstStep = t.firstStep;
     if (t.gradientSync == "last") common.gradientSync = GradientSync::LastMicroBatch;
     if (t.gradientSync == "all_reduce_last") common.gradientSync = GradientSync::AllReduceLast;
+    using Mode = Checkpointing::Mode;
+    common.checkpointing.mode = t.checkpoint == "full"        ? Mode::Full
+                                : t.checkpoint == "every"     ? Mode::EveryNth
+                                : t.checkpoint == "selective" ? Mode::Selective
+                                                              : Mode::None;
+    common.checkpointing.everyNth = t.checkpointEvery;
+    common.checkpointing.earlyStop = t.checkpointEarlyStop;
     common.split = p.split == "parameters" ? StageSplit::ByParameters
                    : p.split == "time"     ? StageSplit::ByTime
                                            : StageSplit::ByLayers;

@@ -49,6 +49,9 @@ struct Scenario {
         std::string optimizer = "adamw", optimizerImplementation = "foreach";
         bool firstStep = false;
         std::string gradientSync = "every";
+        std::string checkpoint = "none";
+        std::int64_t checkpointEvery = 2;
+        bool checkpointEarlyStop = true;
         friend bool operator==(const TrainingSection&, const TrainingSection&) = default;
     } training;
     struct ParallelismSection {

@@ -327,5 +327,17 @@
         <source>The caller ends the backward pass (set_manual_backward_finalization).</source>
         <translation>역전파의 끝을 호출자가 마무리합니다(set_manual_backward_finalization).</translation>
     </message>
+    <message>
+        <source>Blocks that keep their input alone and run forward again in backward: none; full: all; every: each n-th; selective: all, but the results of attention and of half the products are kept (torchtitan&apos;s list).</source>
+        <translation>입력만 남기고 역전파에서 순전파를 다시 하는 블록: none은 없음, full은 모두, every는 n번째마다, selective는 모두 하되 어텐션과 곱셈 절반의 결과를 남깁니다(torchtitan의 목록).</translation>
+    </message>
+    <message>
+        <source>Which blocks are checkpointed under activation_checkpoint = &quot;every&quot;: the n-th, the 2n-th, ...</source>
+        <translation>activation_checkpoint = &quot;every&quot;일 때 체크포인트하는 블록: n번째, 2n번째, ...</translation>
+    </message>
+    <message>
+        <source>Stop running forward again once everything that backward needs is there (PyTorch&apos;s default; torchtitan runs to the end).</source>
+        <translation>역전파에 필요한 것이 다 모이면 다시 하던 순전파를 멈춥니다(PyTorch의 기본값. torchtitan은 끝까지 합니다).</translation>
+    </message>
 </context>
 </TS>

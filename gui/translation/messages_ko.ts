@@ -1899,5 +1899,21 @@
         <source>add partial sum %1</source>
         <translation>%1 부분합 더하기</translation>
     </message>
+    <message>
+        <source>every %1th block is checkpointed, expected 1 or more</source>
+        <translation>%1번째마다 블록을 체크포인트합니다. 1 이상이어야 합니다</translation>
+    </message>
+    <message>
+        <source>2 is every second block</source>
+        <translation>2는 두 블록마다 하나입니다</translation>
+    </message>
+    <message>
+        <source>recompute %1</source>
+        <translation>%1 다시 계산</translation>
+    </message>
+    <message>
+        <source>recompute</source>
+        <translation>다시 계산</translation>
+    </message>
 </context>
 </TS>

@@ -14,8 +14,13 @@ using core::StorageRef;
 using core::TensorId;
 using core::TensorRole;
 
-ActivationMemory::ActivationMemory(const core::Model& model, const core::RankClass& rankClass, Device& device)
-    : m_model(model), m_begin(rankClass.layerBegin), m_end(rankClass.layerEnd), m_device(device) {}
+ActivationMemory::ActivationMemory(const core::Model& model, const core::StepGraph& graph,
+                                   const core::RankClass& rankClass, Device& device)
+    : m_model(model),
+      m_recompute(model, graph.plan),
+      m_begin(rankClass.layerBegin),
+      m_end(rankClass.layerEnd),
+      m_device(device) {}
 
 Result<void> ActivationMemory::checkBorders() const {
     const auto check = [&](std::size_t from, TensorRole written, std::size_t to, TensorRole read) -> Result<void> {
@@ -38,8 +43,11 @@ Result<void> ActivationMemory::checkBorders() const {
     return {};
 }
 
-LocatedTensor ActivationMemory::locate(LayerId layer, TensorId tensor) const {
+LocatedTensor ActivationMemory::locate(LayerId layer, TensorId tensor, bool inBackward) const {
     LocatedTensor at{core::resolveStorage(m_model, m_begin, m_end, layer, tensor), 0};
+    const core::Recompute& recompute = m_recompute.of(layer);
+    const bool again =
+        inBackward && at.storage.layer == layer && !recompute.empty() && recompute.madeAgain[at.storage.tensor.index()];
     // The same way, adding up the offsets of the views on it.
     while (StorageRef{layer, tensor} != at.storage) {
         const core::Tensor& seen = m_model.programOf(m_model.layers[layer.index()]).tensor(tensor);
@@ -54,6 +62,7 @@ LocatedTensor ActivationMemory::locate(LayerId layer, TensorId tensor) const {
         tensor = core::findRole(m_model.programOf(m_model.layers[layer.index()]),
                                 forward ? TensorRole::Output : TensorRole::InputGradient);
     }
+    at.storage.again = again;
     return at;
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/graph/recompute.h"
 #include "core/graph/step_graph.h"
 #include "core/graph/storage.h"
 #include "runtime/device/device.h"
@@ -34,12 +35,14 @@ public:
         Memory own;           ///< workspace only
     };
 
-    ActivationMemory(const core::Model& model, const core::RankClass& rankClass, Device& device);
+    ActivationMemory(const core::Model& model, const core::StepGraph& graph, const core::RankClass& rankClass,
+                     Device& device);
 
     /// Errors unless at every border between layers of the class both sides see the activation in the same layout.
     [[nodiscard]] core::Result<void> checkBorders() const;
 
-    [[nodiscard]] LocatedTensor locate(core::LayerId layer, core::TensorId tensor) const;
+    /// `inBackward`: for a backward kernel or one that runs again, which use what a checkpointed layer makes again.
+    [[nodiscard]] LocatedTensor locate(core::LayerId layer, core::TensorId tensor, bool inBackward) const;
     [[nodiscard]] const core::Tensor& tensorOf(const core::StorageRef& storage) const;
     /// "ln_1.out of encoder_layer_0"
     [[nodiscard]] std::string describe(const core::StorageRef& storage) const;
@@ -65,6 +68,7 @@ private:
     };
 
     const core::Model& m_model;
+    core::RecomputeTable m_recompute;
     core::LayerId m_begin, m_end;
     Device& m_device;
     std::map<Key, Piece> m_pieces;

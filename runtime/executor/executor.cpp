@@ -36,7 +36,7 @@ Executor::Executor(const core::Model& model, const core::StepGraph& graph, std::
       m_classId(static_cast<std::size_t>(&m_class - graph.classes.data())),
       m_device(device),
       m_settings(settings),
-      m_activations(model, m_class, device) {
+      m_activations(model, graph, m_class, device) {
     if (m_settings.weightDecay < 0)
         m_settings.weightDecay = graph.plan.optimizer == core::OptimizerKind::AdamW ? 0.01 : 0;
 }

@@ -13,6 +13,14 @@ namespace shardscope::runtime {
 using core::Result;
 using core::TensorRole;
 
+namespace {
+
+bool inBackward(const core::Op& op) {
+    return op.kernels.backward || op.phase == core::Phase::Recompute;
+}
+
+}  // namespace
+
 Result<void> Executor::compute(const core::Op& op) {
     if (!op.kernels.layer.valid()) return refuse("names no layer");
     if (op.kernels.layer < m_class.layerBegin || !(op.kernels.layer < m_class.layerEnd))
@@ -28,7 +36,7 @@ Result<void> Executor::compute(const core::Op& op) {
     for (std::uint32_t k = op.kernels.first; k < end; ++k)
         for (const auto* operands : {&kernels[k].inputs, &kernels[k].outputs})
             for (const core::TensorId tensor : *operands)
-                lastTouch[m_activations.locate(op.kernels.layer, tensor).storage] = k;
+                lastTouch[m_activations.locate(op.kernels.layer, tensor, inBackward(op)).storage] = k;
     const auto slot = static_cast<std::size_t>(core::MemoryCategory::Workspace);
     const std::int64_t before = m_device.liveBytes()[slot];
     m_device.resetPeak(core::MemoryCategory::Workspace);
@@ -69,7 +77,7 @@ Result<void> Executor::runKernel(const core::Op& op, std::uint32_t index, bool& 
             (added.data != nullptr ? added : unit.gradients[where.place]).filled = true;
             continue;
         }
-        const LocatedTensor at = m_activations.locate(op.kernels.layer, kernel.outputs[i]);
+        const LocatedTensor at = m_activations.locate(op.kernels.layer, kernel.outputs[i], inBackward(op));
         if (ActivationMemory::Piece* piece = m_activations.find(at.storage, op.microBatch)) piece->filled = true;
         const bool isLoss = m_model.layers[op.kernels.layer.index()].kind == core::LayerKind::Loss;
         if (isLoss && tensor.role == TensorRole::Output && !op.kernels.backward)
@@ -82,7 +90,7 @@ Result<TensorView> Executor::operand(const core::Op& op, core::TensorId id, bool
     const core::Tensor& tensor = m_model.programOf(m_model.layers[op.kernels.layer.index()]).tensor(id);
     if (tensor.role == TensorRole::Parameter) return parameterOperand(op, tensor);
     if (tensor.role == TensorRole::ParameterGradient) return gradientOperand(op, tensor);
-    const LocatedTensor at = m_activations.locate(op.kernels.layer, id);
+    const LocatedTensor at = m_activations.locate(op.kernels.layer, id, inBackward(op));
     const core::Tensor& owner = m_activations.tensorOf(at.storage);
     if (owner.role == TensorRole::Parameter) return parameterOperand(op, owner);
     ActivationMemory::Piece* piece = m_activations.find(at.storage, op.microBatch);

@@ -24,7 +24,7 @@ Result<TensorView> Executor::messageOperand(const core::Op& op, bool written) {
     if (!(layer < m_class.layerEnd)) return refuse("names a layer of another stage");
     const core::TensorId tensor = core::findRole(m_model.programOf(m_model.layers[layer.index()]), role);
     if (!tensor.valid()) return refuse("names a layer without that tensor");
-    const LocatedTensor at = m_activations.locate(layer, tensor);
+    const LocatedTensor at = m_activations.locate(layer, tensor, gradient);
     ActivationMemory::Piece* piece = m_activations.find(at.storage, op.microBatch);
     if (piece == nullptr)
         return refuse(fmt::format("needs {}, which is not in memory", m_activations.describe(at.storage)));

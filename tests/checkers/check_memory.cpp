@@ -90,9 +90,9 @@ Result<TrackedRun> readRun(const Document& record) {
     const std::string id = textAt(record, "id");
     run.sharded = record.find("reshard_after_forward") != nullptr;
     run.rank = integerAt(record, "rank");
-    if (const Document* ac = record.find("activation_checkpointing"); ac != nullptr && ac->boolean)
-        return fail(ErrorCode::Unsupported, "activation checkpointing");
     Plan& plan = run.plan;
+    if (const Document* ac = record.find("activation_checkpointing"); ac != nullptr && ac->boolean)
+        plan.checkpointing.mode = Checkpointing::Mode::Full;
     plan.mesh.dpShard = integerAt(record, "world");
     plan.policy = run.sharded ? UnitPolicy::Fsdp : UnitPolicy::None;
     plan.optimizer = OptimizerKind::AdamW;

@@ -67,6 +67,16 @@ TEST(Explanation, WritesSwitchesAndTheLoopOverMicroBatches) {
         EXPECT_EQ(plain.find(part), std::string::npos) << part << "\n" << plain;
 }
 
+TEST(Explanation, WritesCheckpointing) {
+    const std::string text = explained({"training.activation_checkpoint=every", "training.checkpoint_every=3",
+                                        "training.checkpoint_early_stop=false"});
+    for (const char* part : {"type(m).__name__ == \"EncoderBlock\"][2::3]", "apply_activation_checkpointing(model",
+                             "checkpoint_wrapper(m, early_stop=False)"})
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    EXPECT_LT(text.find("apply_activation"), text.find("fully_shard(model.get"));
+    EXPECT_EQ(explained({}).find("checkpoint"), std::string::npos);
+}
+
 TEST(Explanation, WrapsInnerUnitsBeforeTheUnitAroundThem) {
     const std::string text = explained({R"(parallelism.fsdp_wrap=["encoder.layers.encoder_layer_3", "encoder"])"});
     const std::size_t inner = text.find("fully_shard(model.get_submodule(\"encoder.layers.encoder_layer_3\")");

@@ -48,9 +48,10 @@ Planned planned() {
             const Program& program = made.model.programOf(made.model.layers[l]);
             const auto count = static_cast<std::uint32_t>((backward ? program.backward : program.forward).size());
             if (backward && i == 0) made.loss = static_cast<std::uint32_t>(made.slots.size());
-            made.slots.push_back({PassSlot::Kind::Kernels, {LayerId(l), 0, count, backward}});
+            made.slots.push_back({PassSlot::Kind::Kernels, {LayerId(l), 0, count, backward}, false});
         }
-    made.plan = planActivations(made.model, {0, 1, LayerId(std::size_t{0}), LayerId(layers)}, made.slots);
+    made.plan = planActivations(made.model, {0, 1, LayerId(std::size_t{0}), LayerId(layers)}, made.slots,
+                                RecomputeTable(made.model, {}));
     return made;
 }
 

@@ -72,7 +72,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, RecordedSchedule,
                                          "accum2_nosync_keep_params", "accum3_sync_keep_params_last_flag",
                                          "hsdp_accum2_rs_only", "hsdp_force_sum", "hsdp_1x2", "rs_buffers2",
                                          "separate_rs_group", "unshard_async_op_pf1", "manual_finalize",
-                                         "emb_no_unshard_in_backward", "blocks3_no_root_share_ctx"),
+                                         "emb_no_unshard_in_backward", "blocks3_no_root_share_ctx",
+                                         "ac_inside_no_early_stop", "ac_nested_attn_mlp_inside"),
                          [](const auto& param) { return param.param; });
 
 TEST(RecordedRefusal, aWeightTiedAcrossUnitsIsRefused) {

@@ -33,7 +33,8 @@ INSTANTIATE_TEST_SUITE_P(Files, RecordedActivations,
                          ::testing::Values("kernels_vit_small_b64", "kernels_vit_small_b64_math",
                                            "saved_vit_small_b64_bf16_flash", "saved_vit_b_16_c1_b4_fp32_math",
                                            "kernels_gpt2_b8_s1024_math", "saved_gpt2_b8_s1024_bf16_flash_drop0",
-                                           "kernels_llama3_8b_b1_s2048", "saved_llama3_8b_b1_s2048_bf16_math"));
+                                           "kernels_llama3_8b_b1_s2048", "kernels_vit_b_16_c1_b4_ckpt",
+                                           "saved_llama3_8b_b1_s2048_bf16_math"));
 
 TEST(RecordedActivationsComparison, NoticesAChangedKernel) {
     core::Document file = recording("kernels_vit_small_b64");
@@ -59,8 +60,8 @@ TEST(RecordedActivationsComparison, NoticesAnotherBatch) {
 
 TEST(RecordedActivationsComparison, NamesTheKnobThatIsMissing) {
     core::Document file = recording("saved_vit_small_b64_bf16_flash");
-    file.set("checkpoint", core::Document::of("per_block"));
-    EXPECT_EQ(tests::compareWithRecording(file).lines, std::vector<std::string>{"checkpoint per_block"});
+    file.set("checkpoint", core::Document::of("per_layer_pair"));
+    EXPECT_EQ(tests::compareWithRecording(file).lines, std::vector<std::string>{"checkpoint per_layer_pair"});
     EXPECT_EQ(tests::compareWithRecording(recording("saved_vit_small_b64_fp32_cpu_rules")).verdict,
               Verdict::NotExpressible);
 }

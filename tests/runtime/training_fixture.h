@@ -101,7 +101,8 @@ inline TrainConfig ddp(std::int64_t globalBatch, std::int64_t ranks, std::int64_
     return config;
 }
 
-/// FSDP2's switches, each in a run that differs from the plain one in nothing else; a global batch of 12.
+/// FSDP2's switches and checkpointing, each in a run that differs from the plain one in nothing else; a global batch of
+/// 12.
 inline std::vector<std::pair<std::string, TrainConfig>> switchedRuns() {
     std::vector<std::pair<std::string, TrainConfig>> runs;
     const auto add = [&](std::string name, core::Mesh mesh, std::int64_t microBatches, auto change) {
@@ -134,6 +135,26 @@ inline std::vector<std::pair<std::string, TrainConfig>> switchedRuns() {
     add("divide factor of all ranks", hybrid, 1, [](Plan& p) { p.fsdp.divideFactor = 4; });
     add("divide factor, one shard", {1, 2, 1}, 1, [](Plan& p) { p.fsdp.divideFactor = 2; });
     add("manual finalize", two, 1, [](Plan& p) { p.fsdp.manualFinalize = true; });
+    using Mode = core::Checkpointing::Mode;
+    for (const auto& [name, checkpointing] :
+         {std::pair{"checkpointed", core::Checkpointing{Mode::Full, 2, true}},
+          {"checkpointed to the end", core::Checkpointing{Mode::Full, 2, false}},
+          {"every second block checkpointed", core::Checkpointing{Mode::EveryNth, 2, true}},
+          {"checkpointed selectively", core::Checkpointing{Mode::Selective, 2, false}}})
+        add(name, two, 2, [&](Plan& p) { p.checkpointing = checkpointing; });
+    add("inner units of a checkpointed block", two, 1, [](Plan& p) {
+        p.checkpointing.mode = Mode::Full;
+        p.fsdp.wrap.kind = core::UnitWrap::Kind::List;
+        p.fsdp.wrap.units = {{"encoder.layers.encoder_layer_0.self_attention"},
+                             {"encoder.layers.encoder_layer_0.mlp"},
+                             {"encoder.layers.encoder_layer_0"},
+                             {"encoder.layers.encoder_layer_1"}};
+    });
+    TrainConfig stages = naive(12, 2, 3), replicas = ddp(12, 2), alone = single(12);
+    for (auto* config : {&stages, &replicas, &alone}) {
+        config->plan.checkpointing.mode = Mode::Full;
+        runs.emplace_back(config->plan.name + ", checkpointed", *config);
+    }
     return runs;
 }
 

@@ -76,7 +76,7 @@ std::int64_t priceOf(const Step& step, const core::Op& op, const Case& durations
     }
 }
 
-Step run(const core::FsdpKnobs& knobs, const Case& durations) {
+Step run(const core::FsdpKnobs& knobs, const Case& durations, const core::Checkpointing& checkpointing = {}) {
     Step step;
     auto model = checkers::toyModel({});
     EXPECT_TRUE(model.has_value());
@@ -84,6 +84,7 @@ Step run(const core::FsdpKnobs& knobs, const Case& durations) {
     core::Plan plan;
     plan.mesh.dpShard = 2;
     plan.fsdp = knobs;
+    plan.checkpointing = checkpointing;
     plan.optimizer = core::OptimizerKind::None;
     auto graph = core::buildStepGraph(step.model, plan);
     EXPECT_TRUE(graph.has_value()) << (graph ? "" : core::describe(graph.error()));
@@ -162,6 +163,11 @@ TEST(GoldenTimelines, SwitchesSaveWhatTheyAreRecordedToSave) {
     EXPECT_EQ(steps(separate), ms(50.9, 76.7, 55.3));
     EXPECT_EQ(steps(two), ms(50.8, 85.7, 58.2));
     EXPECT_EQ(steps(deep), ms(50.9, 85.1, 56.3));
+
+    const core::Checkpointing full{.mode = core::Checkpointing::Mode::Full};
+    expectStep(run(kRootKept, kA, full), 62.9, 7.9);
+    expectStep(run(kRootKept, kB, full), 89.1, 34.1);
+    expectStep(run(kRootKept, kC, full), 67.3, 12.3);
 }
 
 TEST(GoldenTimelines, TheCommunicatorsQueueIsInIssueOrder) {

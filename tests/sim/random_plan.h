@@ -75,6 +75,10 @@ public:
                                                      core::GradientSync::AllReduceLast};
             plan.gradientSync = kSyncs[below(3)];
         }
+        constexpr core::Checkpointing::Mode kModes[] = {
+            core::Checkpointing::Mode::None, core::Checkpointing::Mode::Full, core::Checkpointing::Mode::EveryNth,
+            core::Checkpointing::Mode::Selective};
+        plan.checkpointing = {kModes[below(4)], 1 + below(3), coin()};
         if (coin()) plan.precision.param = core::DType::BF16;
         plan.optimizer = coin() ? core::OptimizerKind::AdamW : core::OptimizerKind::None;
         plan.microBatches = 1 + below(3);

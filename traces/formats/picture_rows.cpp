@@ -30,6 +30,7 @@ Look lookOfCompute(Activity activity, core::Phase phase) {
         case core::Phase::Loss: return Look::Forward;
         case core::Phase::Optimizer: return Look::Optimizer;
         case core::Phase::Backward:
+        case core::Phase::Recompute:
         case core::Phase::Reduction: return Look::Backward;
     }
     return Look::Forward;

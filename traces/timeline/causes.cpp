@@ -66,7 +66,8 @@ bool isTransfer(const Spans& spans, std::uint32_t i) {
 }
 
 Cause causeOfTransfer(Activity activity, core::Phase phase) {
-    const bool isBackward = phase == core::Phase::Backward || phase == core::Phase::Reduction;
+    const bool isBackward =
+        phase != core::Phase::Forward && phase != core::Phase::Loss && phase != core::Phase::Optimizer;
     switch (activity) {
         case Activity::AllGather: return Cause::AllGather;
         case Activity::ReduceScatter: return Cause::ReduceScatter;

@@ -6,15 +6,16 @@ namespace shardscope::timeline {
 
 namespace {
 
-constexpr std::int64_t ComputeWork::*kParts[] = {&ComputeWork::forward,      &ComputeWork::backward,
-                                                 &ComputeWork::accumulation, &ComputeWork::copies,
-                                                 &ComputeWork::optimizer,    &ComputeWork::other};
+constexpr std::int64_t ComputeWork::*kParts[] = {
+    &ComputeWork::forward, &ComputeWork::backward,  &ComputeWork::recompute, &ComputeWork::accumulation,
+    &ComputeWork::copies,  &ComputeWork::optimizer, &ComputeWork::other};
 
 std::int64_t ComputeWork::*partOf(Activity activity, core::Phase phase) {
     switch (activity) {
         case Activity::Kernels:
             if (phase == core::Phase::Forward || phase == core::Phase::Loss) return &ComputeWork::forward;
             if (phase == core::Phase::Backward) return &ComputeWork::backward;
+            if (phase == core::Phase::Recompute) return &ComputeWork::recompute;
             return phase == core::Phase::Optimizer ? &ComputeWork::optimizer : &ComputeWork::other;
         case Activity::AddGradient: return &ComputeWork::accumulation;
         case Activity::OptimizerStep: return &ComputeWork::optimizer;

@@ -14,12 +14,15 @@ namespace shardscope::timeline {
 struct ComputeWork {
     std::int64_t forward = 0;       ///< the model's kernels, the loss included
     std::int64_t backward = 0;      ///< the model's kernels
+    std::int64_t recompute = 0;     ///< forward kernels that run again in backward (activation checkpointing)
     std::int64_t accumulation = 0;  ///< gradients added to those of earlier micro-batches or of a tied weight
     std::int64_t copies = 0;        ///< casts, and packing, unpacking and scaling for transfers, on the compute stream
     std::int64_t optimizer = 0;
     std::int64_t other = 0;  ///< what a foreign trace names differently
 
-    [[nodiscard]] std::int64_t total() const { return forward + backward + accumulation + copies + optimizer + other; }
+    [[nodiscard]] std::int64_t total() const {
+        return forward + backward + recompute + accumulation + copies + optimizer + other;
+    }
     friend bool operator==(const ComputeWork&, const ComputeWork&) = default;
 };
 

@@ -49,9 +49,9 @@ Reshard reshardOf(const Document& value) {
 
 // Switches of which this program has no knob.
 constexpr std::array kMissing = {
-    "offload", "ac",           "skip_in_forward", "dead_branch",      "repeat",
-    "freeze",  "chunked_head", "eval_mode",       "rs_unused_params", "eval_then_train",
-    "clip",    "user_unshard", "shard_dim1",      "post_optim_event", "per_param_mesh",
+    "offload",      "skip_in_forward", "dead_branch",      "repeat",          "freeze",
+    "chunked_head", "eval_mode",       "rs_unused_params", "eval_then_train", "clip",
+    "user_unshard", "shard_dim1",      "post_optim_event", "per_param_mesh",
 };
 constexpr std::array kKnown = {
     "world",
@@ -84,6 +84,7 @@ constexpr std::array kKnown = {
     "manual_finalize",
     "unshard_async_op",
     "separate_rs_group",
+    "ac",
     "runtime_raf",
     "share_ctx",
 };
@@ -236,6 +237,11 @@ Result<ExpressedCase> express(const Document& config) {
     plan.fsdp.rootPrefetch = integerOr(config, "root_prefetch", 0);
     if (const Document* units = config.find("no_unshard_in_backward"))
         for (const Document& unit : units->items) plan.fsdp.notGatheredInBackward.push_back(unit.text);
+    // Inside or outside the unit: the schedule is the same (framework semantics 5.1).
+    if (!textOr(config, "ac", "").empty()) plan.checkpointing.mode = Checkpointing::Mode::Full;
+    if (const Document* early = config.find("ac_early_stop"); early != nullptr)
+        plan.checkpointing.earlyStop = early->kind != Document::Kind::Boolean || early->boolean;
+    if (flag(config, "ac_reentrant")) plan.checkpointing.earlyStop = false;
     plan.fsdp.reduceInputs = integerOr(config, "rs_buffers", 1);
     if (const Document* factor = config.find("divide_factor"); factor != nullptr && !isDefault(*factor))
         plan.fsdp.divideFactor = factor->number();

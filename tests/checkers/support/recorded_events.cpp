@@ -93,6 +93,9 @@ private:
             case Mark::PreBackward: return line("pre_bwd", unit);
             case Mark::BackwardBegin: return line("bwd_begin", module);
             case Mark::BackwardEnd: return line("bwd_end", module);
+            case Mark::RecomputeBegin: return line("re_begin", module);
+            case Mark::RecomputeEnd: return line("re_end", module);
+            case Mark::RecomputeStopped: return line("re_stop", module);
             case Mark::PostBackward:
                 return line("post_bwd", unit,
                             {{"by", !action.final                      ? "autograd"
