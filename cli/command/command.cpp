@@ -23,6 +23,10 @@ const std::vector<Option>& optionTable() {
         {"--language", "LANG", "Language of pictures.", "en ko"},
         {"--device", "NAME", "What executes: reference.", "reference"},
         {"--ranks", "N", "Ranks, whatever the scenario says. Left out: as many as the scenario says, or 4.", ""},
+        {"--collectives", "FILE", "Collectives that were measured, as CSV (columns below); may be repeated.", "@file"},
+        {"--gemm", "FILE", "Matrix products that were measured, as CSV; may be repeated.", "@file"},
+        {"--attention", "FILE", "Attention kernels that were measured, as CSV; may be repeated.", "@file"},
+        {"--csv", "", "Print a line a row of the measurements: measured, predicted, ln(predicted / measured), or why not.", ""},
         {"--steps", "N", "Steps. What takes plain loops more than about a minute is refused.", ""},
     };
     return kOptions;
@@ -48,6 +52,9 @@ const std::vector<Command>& commandTable() {
         {"run", "Train the model for real, by walking the same graph.", "[SCENARIO]", kScenario,
          {"--device", "--ranks", "--strategy", "--steps", "--set", "--json"},
          "run --device reference --ranks 4 --strategy fsdp --steps 5", runTraining},
+        {"backtest", "Published measurements beside what the simulator says of them.", "", "",
+         {"--collectives", "--gemm", "--attention", "--json", "--csv"},
+         "backtest --collectives examples/measured/all_reduce_8xa100.csv", runBacktest},
         {"models", "The built-in models, or one of them in detail.", "[NAME]", "A built-in model, or a file or folder.", {"--json"},
          "models llama-3.1-8b", runModels},
         {"clusters", "The built-in GPUs and nodes, or one of them with the sources of its figures.", "[NAME]",

@@ -1,0 +1,45 @@
+// backtest: published measurements, replayed.
+
+#include "cli/face/backtest.h"
+#include "cli/command/command.h"
+#include "cli/face/files.h"
+
+namespace shardscope::cli {
+namespace {
+
+using core::ErrorCode;
+using core::fail;
+using core::Result;
+
+}  // namespace
+
+Result<void> runBacktest(const Arguments& arguments, const TextStyle&) {
+    struct Input {
+        const std::vector<std::string>* files;
+        Result<Backtest> (*replay)(const CsvTable&, const core::Work&);
+    };
+    const Input inputs[] = {{&arguments.collectives, replayCollectives},
+                            {&arguments.gemm, replayGemm},
+                            {&arguments.attention, replayAttention}};
+    if (arguments.json && arguments.csv)
+        return fail(ErrorCode::Usage, "--json and --csv cannot both be printed", "", "keep one of the two");
+    std::vector<Backtest> backtests;
+    for (const Input& input : inputs) {
+        for (const std::string& file : *input.files) {
+            SHARDSCOPE_ASSIGN(const std::string bytes, readFile(file));
+            SHARDSCOPE_ASSIGN(const CsvTable table, parseCsv(bytes, file));
+            SHARDSCOPE_ASSIGN(Backtest backtest, input.replay(table, {}));
+            backtests.push_back(std::move(backtest));
+        }
+    }
+    if (backtests.empty())
+        return fail(ErrorCode::Usage, "no measurements are named", "backtest",
+                    "name a file: --collectives, --gemm or --attention FILE.csv");
+    if (arguments.json) return print(core::writeJson(backtestDocument(backtests)) + "\n");
+    if (arguments.csv) return print(backtestCsv(backtests));
+    std::string text;
+    for (const Backtest& backtest : backtests) text += (text.empty() ? "" : "\n") + backtestText(backtest);
+    return print(text);
+}
+
+}  // namespace shardscope::cli
