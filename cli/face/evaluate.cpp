@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <mutex>
 
 #include "cli/face/layer_times.h"
 #include "cli/face/report.h"
 #include "cli/face/words.h"
+#include "core/base/parallel_for.h"
 #include "core/graph/build.h"
 #include "core/graph/host_memory.h"
 #include "sim/run/simulate.h"
@@ -165,6 +168,42 @@ Result<MissingRoot> withoutRoot(const PlanReport& without, const core::Resolved&
                        borrowedBy(*with.graph)};
 }
 
+/// By case, made side by side; cases share a model where their workloads are the same.
+Result<std::vector<std::shared_ptr<const core::Model>>> modelsOf(const core::Resolved& resolved,
+                                                                 const core::Work& work) {
+    std::vector<const core::Case*> first;  // with its workload
+    std::vector<std::size_t> place;        // by case, into `first`
+    for (const core::Case& one : resolved.cases) {
+        const auto same = [&](const core::Case* other) { return other->workload == one.workload; };
+        place.push_back(static_cast<std::size_t>(std::find_if(first.begin(), first.end(), same) - first.begin()));
+        if (place.back() == first.size()) first.push_back(&one);
+    }
+    std::vector<std::optional<Result<core::Model>>> built(first.size());
+    core::parallelFor(built.size(), [&](std::size_t m) {
+        built[m] = work.enter(core::WorkStage::Model, first[m]->plan.name).and_then([&] {
+            return core::buildModel(resolved.model, first[m]->workload);
+        });
+    });
+    std::vector<std::shared_ptr<const core::Model>> models, byCase;
+    for (auto& model : built) {
+        if (!*model) return tl::unexpected(std::move(*model).error());
+        models.push_back(std::make_shared<const core::Model>(std::move(**model)));
+    }
+    for (const std::size_t m : place) byCase.push_back(models[m]);
+    return byCase;
+}
+
+/// With what the root would change, where an FSDP plan leaves it out.
+Result<PlanReport> evaluateWithRoot(const core::Resolved& resolved, const core::Case& one,
+                                    std::shared_ptr<const core::Model> model, const EvaluateOptions& options,
+                                    std::vector<std::string>& caveats) {
+    SHARDSCOPE_ASSIGN(PlanReport plan, evaluateCase(resolved, one, std::move(model), options, caveats));
+    if (one.plan.policy == core::UnitPolicy::Fsdp && !one.plan.fsdp.wrap.root) {
+        SHARDSCOPE_ASSIGN(plan.missingRoot, withoutRoot(plan, resolved, options));
+    }
+    return plan;
+}
+
 }  // namespace
 
 const ClassReport& PlanReport::tightest() const {
@@ -180,22 +219,30 @@ Result<Report> evaluate(const core::Resolved& resolved, const std::string& sourc
     report.cluster = resolved.cluster;
     report.globalBatch = resolved.globalBatch;
     report.notes = resolved.notes;
-    std::vector<std::pair<core::Workload, std::shared_ptr<const core::Model>>> models;
-    for (const core::Case& one : resolved.cases) {
-        auto known = std::find_if(models.begin(), models.end(), [&](const auto& m) { return m.first == one.workload; });
-        if (known == models.end()) {
-            SHARDSCOPE_TRY(options.work.enter(core::WorkStage::Model, one.plan.name));
-            SHARDSCOPE_ASSIGN(core::Model built, core::buildModel(resolved.model, one.workload));
-            models.emplace_back(one.workload, std::make_shared<const core::Model>(std::move(built)));
-            known = models.end() - 1;
-        }
-        SHARDSCOPE_ASSIGN(PlanReport plan, evaluateCase(resolved, one, known->second, options, report.caveats));
-        if (one.plan.policy == core::UnitPolicy::Fsdp && !one.plan.fsdp.wrap.root) {
-            SHARDSCOPE_ASSIGN(plan.missingRoot, withoutRoot(plan, resolved, options));
-        }
+    // Stages are told of by one thread at a time.
+    std::mutex telling;
+    EvaluateOptions together = options;
+    if (options.work.entered)
+        together.work.entered = [&](core::WorkStage stage, std::string_view of) {
+            const std::scoped_lock lock(telling);
+            options.work.entered(stage, of);
+        };
+    SHARDSCOPE_ASSIGN(const auto models, modelsOf(resolved, together.work));
+    struct Evaluated {
+        std::optional<Result<PlanReport>> plan;
+        std::vector<std::string> caveats;
+    };
+    std::vector<Evaluated> cases(resolved.cases.size());
+    core::parallelFor(cases.size(), [&](std::size_t c) {
+        const core::Case& one = resolved.cases[c];
+        cases[c].plan = evaluateWithRoot(resolved, one, models[c], together, cases[c].caveats);
+    });
+    for (Evaluated& one : cases) {
+        SHARDSCOPE_ASSIGN(PlanReport plan, std::move(*one.plan));
         report.plans.push_back(std::move(plan));
+        std::move(one.caveats.begin(), one.caveats.end(), std::back_inserter(report.caveats));
     }
-    const core::Model& model = *models.front().second;
+    const core::Model& model = *models.front();
     report.modelName = model.name;
     report.modelFamily = model.family;
     report.sampleWord = model.sampleWord;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "cli/face/text_table.h"
+#include "core/base/parallel_for.h"
 #include "traces/timeline/causes.h"
 
 namespace shardscope::gui {
@@ -65,6 +67,36 @@ std::string labelOf(const Timeline& t, const timeline::RankRow& rank) {
     return rank.multiplicity > 1 ? fmt::format("{} x {}", name, cli::groupedDigits(rank.multiplicity)) : name;
 }
 
+/// A rank's state lane, then its streams.
+std::vector<Lane> lanesOfRank(const Timeline& t, const timeline::CauseFinder& causes,
+                              const std::vector<timeline::SpanRange>& spans, std::uint32_t r) {
+    std::vector<Lane> lanes(1);
+    Lane& state = lanes.front();
+    state.rankIndex = r;
+    state.rank = labelOf(t, t.ranks[r]);
+    state.pieces = Pieces(formats::computeRow(t, causes, spans, r));
+    state.pyramid = Pyramid(state.pieces);
+    std::int64_t work = 0;
+    for (std::size_t i = 0; i < state.pieces.size(); ++i)
+        if (const Look look = state.pieces.lookOf(i); !isGap(look) && look != Look::Copy)
+            work += state.pieces.endOf(i) - state.pieces.beginOf(i);
+    if (const std::int64_t step = t.ranks[r].stepEnd - t.ranks[r].stepBegin; step > 0)
+        state.work = static_cast<double>(work) / static_cast<double>(step);
+    for (std::uint32_t l = t.ranks[r].laneBegin; l < t.ranks[r].laneEnd; ++l) {
+        if (t.lanes[l].computeStream) continue;
+        Lane stream;
+        stream.kind = Lane::Kind::Stream;
+        stream.rankIndex = r;
+        stream.rank = lanes.front().rank;
+        stream.stream = t.strings[t.lanes[l].stream];
+        stream.pieces = streamPieces(t, spans[l], false);
+        if (stream.pieces.empty()) continue;
+        stream.pyramid = Pyramid(stream.pieces);
+        lanes.push_back(std::move(stream));
+    }
+    return lanes;
+}
+
 }  // namespace
 
 LaneSet lanesOf(std::shared_ptr<const Timeline> timeline, const std::stop_token& stop) {
@@ -73,36 +105,16 @@ LaneSet lanesOf(std::shared_ptr<const Timeline> timeline, const std::stop_token&
     const Timeline& t = *set.timeline;
     const std::vector<timeline::SpanRange> spans = timeline::spansOfLanes(t);
     const timeline::CauseFinder causes(t);
-    for (std::uint32_t r = 0; r < t.ranks.size() && !stop.stop_requested(); ++r) {
-        Lane state;
-        state.rankIndex = r;
-        state.rank = labelOf(t, t.ranks[r]);
-        state.pieces = Pieces(formats::computeRow(t, causes, spans, r));
-        state.pyramid = Pyramid(state.pieces);
-        std::int64_t work = 0;
-        for (const RowPiece& piece : state.pieces)
-            if (!isGap(piece.look) && piece.look != Look::Copy) work += piece.end - piece.begin;
-        if (const std::int64_t step = t.ranks[r].stepEnd - t.ranks[r].stepBegin; step > 0)
-            state.work = static_cast<double>(work) / static_cast<double>(step);
-        set.lanes.push_back(std::move(state));
-        for (std::uint32_t l = t.ranks[r].laneBegin; l < t.ranks[r].laneEnd; ++l) {
-            if (t.lanes[l].computeStream) continue;
-            Lane stream;
-            stream.kind = Lane::Kind::Stream;
-            stream.rankIndex = r;
-            stream.rank = set.lanes.back().rank;
-            stream.stream = t.strings[t.lanes[l].stream];
-            stream.pieces = streamPieces(t, spans[l], false);
-            if (stream.pieces.empty()) continue;
-            stream.pyramid = Pyramid(stream.pieces);
-            set.lanes.push_back(std::move(stream));
-        }
-    }
+    std::vector<std::vector<Lane>> byRank(t.ranks.size());
+    core::parallelFor(byRank.size(), [&](std::size_t r) {
+        if (!stop.stop_requested()) byRank[r] = lanesOfRank(t, causes, spans, static_cast<std::uint32_t>(r));
+    });
+    for (std::vector<Lane>& lanes : byRank) std::ranges::move(lanes, std::back_inserter(set.lanes));
     return set;
 }
 
 LaneSet lanesOf(const cli::PlanReport& plan, const std::stop_token& stop) {
-    LaneSet set = lanesOf(std::make_shared<const Timeline>(plan.timeline), stop);
+    LaneSet set = lanesOf(std::shared_ptr<const Timeline>(std::shared_ptr<void>(), &plan.timeline), stop);
     const cli::ClassReport& tightest = plan.tightest();
     set.memoryRank = static_cast<std::uint32_t>(&tightest - plan.classes.data());
     set.memory = curveOf(*set.timeline, set.memoryRank);

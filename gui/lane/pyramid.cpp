@@ -8,10 +8,6 @@ namespace shardscope::gui {
 
 using formats::Look;
 
-bool isGap(Look look) {
-    return look == Look::Waiting || look == Look::Idle || look == Look::None || look == Look::Exposed;
-}
-
 namespace {
 
 std::uint8_t shareOf(std::int64_t part, std::int64_t whole) {

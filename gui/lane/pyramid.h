@@ -13,7 +13,10 @@
 namespace shardscope::gui {
 
 /// Waiting, idle and empty stretches are gaps; everything else is work.
-[[nodiscard]] bool isGap(formats::Look look);
+[[nodiscard]] constexpr bool isGap(formats::Look look) {
+    using enum formats::Look;
+    return look == Waiting || look == Idle || look == None || look == Exposed;
+}
 
 struct Bucket {
     std::uint8_t work = 0;  ///< share of the bucket that is work, in 1/255; never 0 where there is some

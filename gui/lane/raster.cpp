@@ -128,21 +128,19 @@ private:
     std::array<FillRow, formats::kLooks> m_outline{};
 };
 
-/// What a pixel column holds, by share of its width.
+/// What a pixel column holds, of work [0] and of gaps [1].
 struct Shares {
-    float work = 0, most = 0, mostGap = 0;
-    Look workLook = Look::None, gapLook = Look::None;
-    bool workEdge = false, gapEdge = false;
-};
+    std::array<float, 2> time{}, most{};  // of the column's width: of all, and of the piece that has most
+    std::array<Look, 2> look{Look::None, Look::None};
+    std::array<bool, 2> edge{};
 
-void add(Shares& column, double part, Look look, bool gap) {
-    const auto share = static_cast<float>(part);
-    if (!gap) column.work += share;
-    float& best = gap ? column.mostGap : column.most;
-    if (share <= best) return;
-    best = share;
-    (gap ? column.gapLook : column.workLook) = look;
-}
+    void add(double part, Look piece, bool gap) {
+        const auto share = static_cast<float>(part);
+        time[gap] += share;
+        look[gap] = share > most[gap] ? piece : look[gap];
+        most[gap] = std::max(most[gap], share);
+    }
+};
 
 void paintBuckets(ColumnPainter& painter, const Lane& lane, const TimeRange& range, std::size_t columns,
                   LaneReads& reads) {
@@ -175,22 +173,24 @@ void paintPieces(ColumnPainter& painter, const QRect& rect, const Lane& lane, st
         const Look look = lane.pieces.lookOf(i);
         const bool gap = isGap(look);
         auto x = static_cast<std::size_t>(from);
-        const bool isEdge = to - begin >= 3 && begin >= 0;
-        if (isEdge) (gap ? shares[x].gapEdge : shares[x].workEdge) = true;
-        for (double at = from; at < to; ++x) {
-            const double next = std::min(to, static_cast<double>(x + 1));
-            add(shares[x], next - at, look, gap);
-            at = next;
+        const auto border = static_cast<double>(x + 1);
+        if (to <= border) {
+            shares[x].add(to - from, look, gap);
+            continue;
         }
+        if (to - begin >= 3 && begin >= 0) shares[x].edge[gap] = true;
+        shares[x].add(border - from, look, gap);
+        for (++x; static_cast<double>(x + 1) < to; ++x) shares[x].add(1, look, gap);
+        shares[x].add(to - static_cast<double>(x), look, gap);
         if (wide != nullptr && to - from >= wideFrom)
             if (const int l = static_cast<int>(from), r = static_cast<int>(to); r - l >= wideFrom)
                 wide->push_back({lane.pieces[i], QRect(rect.left() + l, rect.top(), r - l, rect.height())});
     }
     for (std::size_t x = 0; x < shares.size(); ++x) {
         const Shares& column = shares[x];
-        painter.set(x, painter.rowsOf(std::min(1.0F, column.work)), column.workLook, column.gapLook);
-        if (column.workEdge) painter.markEdge(x, false);
-        if (column.gapEdge) painter.markEdge(x, true);
+        painter.set(x, painter.rowsOf(std::min(1.0F, column.time[0])), column.look[0], column.look[1]);
+        for (const bool gap : {false, true})
+            if (column.edge[gap]) painter.markEdge(x, gap);
     }
 }
 

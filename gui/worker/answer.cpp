@@ -22,13 +22,13 @@ Result<Answer> simulated(cli::Loaded loaded, const std::vector<std::string>& str
                       core::resolve(loaded.scenario, loaded.inputs, strategies).map_error(located));
     Answer answer;
     SHARDSCOPE_ASSIGN(answer.report, cli::evaluate(resolved, loaded.source, {.work = work}).map_error(located));
+    answer.loaded = std::move(loaded);
+    answer.strategies = strategies;
     for (const cli::PlanReport& plan : answer.report.plans) {
         SHARDSCOPE_TRY(work.enter(WorkStage::Lanes, plan.name));
         answer.lanes.push_back(lanesOf(plan, work.stop));
         answer.end = std::max(answer.end, plan.stepNs);
     }
-    answer.loaded = std::move(loaded);
-    answer.strategies = strategies;
     SHARDSCOPE_TRY(work.goOn());
     return answer;
 }

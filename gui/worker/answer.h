@@ -15,6 +15,11 @@
 namespace shardscope::gui {
 
 struct Answer {
+    Answer() = default;
+    Answer(Answer&&) = default;
+    Answer& operator=(Answer&&) = default;
+    Answer(const Answer&) = delete;  // its lanes refer to its report
+
     cli::Loaded loaded;
     std::vector<std::string> strategies;
     cli::Report report;

@@ -58,6 +58,8 @@ void Evaluator::request(std::size_t plans, Job job) {
 }
 
 void Evaluator::serve(const std::stop_token& stop) {
+    // Answers are freed here: a large one would take the window's thread too long.
+    std::deque<std::shared_ptr<const Answer>> lately;
     while (!stop.stop_requested()) {
         Request request;
         {
@@ -66,11 +68,17 @@ void Evaluator::serve(const std::stop_token& stop) {
             request = std::move(*m_next);
             m_next.reset();
         }
-        auto result = std::make_shared<core::Result<Answer>>(request.job(workOf(request)));
-        if (request.stop.stop_requested()) continue;  // freed here: a large answer takes the window's thread too long
+        Made result = request.job(workOf(request)).map([](Answer&& answer) {
+            return std::make_shared<const Answer>(std::move(answer));
+        });
+        request.job = nullptr;
+        if (request.stop.stop_requested()) continue;
+        if (result) lately.push_back(*result);
         QMetaObject::invokeMethod(
-            this, [this, number = request.number, result] { deliver(number, std::move(*result)); },
+            this, [this, number = request.number, result = std::move(result)] { deliver(number, result); },
             Qt::QueuedConnection);
+        // The one before may still be shown.
+        if (lately.size() > 2) lately.pop_front();
     }
 }
 
@@ -91,11 +99,11 @@ core::Work Evaluator::workOf(const Request& request) {
     return {request.stop, tell};
 }
 
-void Evaluator::deliver(std::uint64_t number, core::Result<Answer> result) {
+void Evaluator::deliver(std::uint64_t number, const Made& result) {
     if (number != m_latest) return;  // something newer was asked for, or nothing at all
     setBusy(false);
     if (result)
-        emit answered(std::make_shared<const Answer>(std::move(*result)));
+        emit answered(*result);
     else
         emit failed(result.error());
 }

@@ -5,6 +5,7 @@
 
 #include <QObject>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -44,6 +45,7 @@ signals:
     void failed(const shardscope::core::Error& error);
 
 private:
+    using Made = core::Result<std::shared_ptr<const Answer>>;
     using Job = std::function<core::Result<Answer>(const core::Work&)>;
     struct Request {
         std::uint64_t number = 0;
@@ -54,7 +56,7 @@ private:
     void request(std::size_t plans, Job job);
     void serve(const std::stop_token& stop);
     [[nodiscard]] core::Work workOf(const Request& request);
-    void deliver(std::uint64_t number, core::Result<Answer> result);
+    void deliver(std::uint64_t number, const Made& result);
     void setBusy(bool busy);
 
     std::mutex m_mutex;

@@ -61,9 +61,11 @@ Look lookOfSpan(const Timeline& t, std::uint32_t span, bool computeStream) {
 std::vector<RowPiece> computeRow(const Timeline& t, const timeline::CauseFinder& causes,
                                  const std::vector<timeline::SpanRange>& lanes, std::uint32_t rankIndex) {
     std::vector<RowPiece> row;
-    std::vector<timeline::CausedInterval> gaps = causes.intervalsOf(rankIndex);
+    const std::vector<timeline::Segment> segments = timeline::segmentsOf(t, rankIndex, lanes);
+    const std::vector<timeline::CausedInterval> gaps = causes.intervalsOf(rankIndex, segments);
+    row.reserve(segments.size() + gaps.size());
     std::size_t nextGap = 0;
-    for (const timeline::Segment& segment : timeline::segmentsOf(t, rankIndex, lanes)) {
+    for (const timeline::Segment& segment : segments) {
         if (segment.state == State::Compute) {
             row.push_back({segment.begin, segment.end, lookOfSpan(t, segment.span, true), segment.span});
             continue;

@@ -98,11 +98,11 @@ CauseFinder::CauseFinder(const Timeline& timeline) : m_timeline(timeline), m_lan
     for (const RankRow& rank : timeline.ranks) m_hasStages |= rank.stage != timeline.ranks.front().stage;
 }
 
-std::vector<CauseFinder::Gap> CauseFinder::gapsOf(std::uint32_t rankIndex) const {
+std::vector<CauseFinder::Gap> CauseFinder::gapsOf(std::uint32_t rankIndex, const std::vector<Segment>& segments) const {
     const RankRow& rank = m_timeline.ranks[rankIndex];
     std::vector<Gap> gaps;
     std::int64_t now = rank.stepBegin;
-    for (const Segment& segment : segmentsOf(m_timeline, rankIndex, m_lanes)) {
+    for (const Segment& segment : segments) {
         if (segment.state != State::Compute) continue;
         if (segment.begin > now) gaps.push_back({now, segment.begin, segment.span});
         now = segment.end;
@@ -259,8 +259,12 @@ void CauseFinder::blameGap(const Gap& gap, std::uint32_t rankIndex, std::vector<
 }
 
 std::vector<CausedInterval> CauseFinder::intervalsOf(std::uint32_t rankIndex) const {
+    return intervalsOf(rankIndex, segmentsOf(m_timeline, rankIndex, m_lanes));
+}
+
+std::vector<CausedInterval> CauseFinder::intervalsOf(std::uint32_t rankIndex,
+                                                     const std::vector<Segment>& segments) const {
     std::vector<CausedInterval> intervals;
-    const std::vector<Segment> segments = segmentsOf(m_timeline, rankIndex, m_lanes);
     std::size_t s = 0;
     std::vector<Piece> pieces;
     const auto add = [&](const CausedInterval& piece) {
@@ -274,7 +278,7 @@ std::vector<CausedInterval> CauseFinder::intervalsOf(std::uint32_t rankIndex) co
         }
         intervals.push_back(piece);
     };
-    for (const Gap& gap : gapsOf(rankIndex)) {
+    for (const Gap& gap : gapsOf(rankIndex, segments)) {
         pieces.clear();
         blameGap(gap, rankIndex, pieces);
         for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {

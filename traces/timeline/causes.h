@@ -72,6 +72,9 @@ public:
 
     /// In order of time; adjacent pieces differ in cause, unit, state or span. O(spans + flows) of the rank.
     [[nodiscard]] std::vector<CausedInterval> intervalsOf(std::uint32_t rankIndex) const;
+    /// The same with `segmentsOf(timeline, rankIndex)` at hand.
+    [[nodiscard]] std::vector<CausedInterval> intervalsOf(std::uint32_t rankIndex,
+                                                          const std::vector<Segment>& segments) const;
     /// Largest first; ties by cause, then by unit.
     [[nodiscard]] std::vector<CauseTotal> totalsOf(std::uint32_t rankIndex) const;
 
@@ -79,7 +82,7 @@ private:
     struct Piece;
     struct Gap;
     struct Blocker;
-    [[nodiscard]] std::vector<Gap> gapsOf(std::uint32_t rankIndex) const;
+    [[nodiscard]] std::vector<Gap> gapsOf(std::uint32_t rankIndex, const std::vector<Segment>& segments) const;
     [[nodiscard]] Blocker blockerOf(std::uint32_t span, std::int64_t before) const;
     void blameGap(const Gap& gap, std::uint32_t rankIndex, std::vector<Piece>& pieces) const;
     void blameChain(Blocker blocker, std::int64_t begin, std::int64_t end, std::uint32_t rankIndex,
