@@ -1,6 +1,7 @@
 #include "gui/view/details_panel.h"
 
 #include <QEvent>
+#include <utility>
 
 #include "cli/face/text_picture.h"
 #include "gui/view/messages.h"
@@ -54,7 +55,8 @@ void DetailsPanel::fill() {
                         .arg(tr("Click a bar, or use the arrow keys, to see what it is and what it waits for.")) +
                     peakHtml();
     }
-    setHtml(html);
+    // An answer comes with more than one signal, and laying out text is dear.
+    if (std::exchange(m_shown, html) != html) setHtml(html);
 }
 
 QString DetailsPanel::selectionHtml(const PieceId& id) const {

@@ -24,6 +24,7 @@ private:
     [[nodiscard]] QString peakHtml() const;
 
     PageState& m_state;
+    QString m_shown;  ///< HTML
 };
 
 }  // namespace shardscope::gui

@@ -1,7 +1,6 @@
 #include "gui/view/difference_panel.h"
 
 #include <QEvent>
-#include <QHeaderView>
 #include <algorithm>
 
 #include "cli/face/text_table.h"
@@ -15,8 +14,6 @@ DifferencePanel::DifferencePanel(PageState& state, QWidget* parent) : QTableWidg
     setSelectionBehavior(SelectRows);
     setAlternatingRowColors(true);
     setTabKeyNavigation(false);
-    horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     setAccessibleName(tr("Differences"));
     connect(&state, &PageState::answerChanged, this, &DifferencePanel::fill);
 }
@@ -30,6 +27,7 @@ void DifferencePanel::changeEvent(QEvent* event) {
 }
 
 void DifferencePanel::fill() {
+    resizeSections(QHeaderView::Fixed);  // once at the end, not with every cell
     clear();
     const std::vector<ShownPlan>& shown = m_state.plans();
     if (shown.empty()) return;
@@ -79,6 +77,12 @@ void DifferencePanel::fill() {
     }
     setHorizontalHeaderLabels(columns);
     setVerticalHeaderLabels(names);
+    resizeSections(QHeaderView::ResizeToContents);
+}
+
+void DifferencePanel::resizeSections(QHeaderView::ResizeMode mode) {
+    horizontalHeader()->setSectionResizeMode(mode);
+    verticalHeader()->setSectionResizeMode(mode);
 }
 
 }  // namespace shardscope::gui

@@ -2,6 +2,7 @@
 
 // The plans' figures as a table: a column a plan, and for the later ones how they differ from the first.
 
+#include <QHeaderView>
 #include <QTableWidget>
 
 #include "gui/view/page_state.h"
@@ -18,6 +19,7 @@ protected:
 
 private:
     void fill();
+    void resizeSections(QHeaderView::ResizeMode mode);
     PageState& m_state;
 };
 
