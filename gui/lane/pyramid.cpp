@@ -16,23 +16,38 @@ std::uint8_t shareOf(std::int64_t part, std::int64_t whole) {
         std::clamp<double>(255.0 * static_cast<double>(part) / static_cast<double>(whole) + 0.5, 1, 255));
 }
 
-Bucket bucketOf(const std::array<std::int64_t, formats::kLooks>& time, std::int64_t width) {
+/// Time by look within the bucket that is being filled; most buckets hold two or three looks.
+struct Filling {
+    std::array<std::int64_t, formats::kLooks> time{};
+    std::uint32_t looks = 0;  // bit l: look l has time
+
+    void add(Look look, std::int64_t ns) {
+        time[static_cast<std::size_t>(look)] += ns;
+        looks |= 1U << static_cast<std::uint32_t>(look);
+    }
+};
+
+/// Empties what it is made of.
+Bucket bucketOf(Filling& filling, std::int64_t width) {
     Bucket bucket;
     std::int64_t work = 0, mostWork = 0, mostGap = 0;
-    for (std::size_t l = 0; l < formats::kLooks; ++l) {
+    std::array<std::int64_t, formats::kLooks>& time = filling.time;
+    for (; filling.looks != 0; filling.looks &= filling.looks - 1) {
+        const auto l = static_cast<std::size_t>(std::countr_zero(filling.looks));
         const auto look = static_cast<Look>(l);
         if (isGap(look)) {
             if (time[l] > mostGap) {
                 mostGap = time[l];
                 bucket.gapLook = look;
             }
-            continue;
+        } else {
+            work += time[l];
+            if (time[l] > mostWork) {
+                mostWork = time[l];
+                bucket.workLook = look;
+            }
         }
-        work += time[l];
-        if (time[l] > mostWork) {
-            mostWork = time[l];
-            bucket.workLook = look;
-        }
+        time[l] = 0;
     }
     bucket.work = shareOf(work, width);
     return bucket;
@@ -60,24 +75,23 @@ Pyramid::Pyramid(const Pieces& pieces) {
     m_shift = target > 1 ? static_cast<std::size_t>(std::bit_width(target - 1)) : 0;
     const std::int64_t width = std::int64_t{1} << m_shift;
     std::vector<Bucket> lowest(static_cast<std::size_t>((end + width - 1) / width));
-    std::array<std::int64_t, formats::kLooks> time{};
+    Filling filling;
     std::size_t bucket = 0;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         std::int64_t from = std::max<std::int64_t>(pieces.beginOf(i), 0);
         const std::int64_t pieceEnd = pieces.endOf(i);
         while (from < pieceEnd) {
-            const auto at = static_cast<std::size_t>(from / width);
+            const auto at = static_cast<std::size_t>(from >> m_shift);
             if (at != bucket) {
-                lowest[bucket] = bucketOf(time, width);
-                time.fill(0);
+                lowest[bucket] = bucketOf(filling, width);
                 bucket = at;
             }
-            const std::int64_t to = std::min(pieceEnd, static_cast<std::int64_t>(at + 1) * width);
-            time[static_cast<std::size_t>(pieces.lookOf(i))] += to - from;
+            const std::int64_t to = std::min(pieceEnd, static_cast<std::int64_t>(at + 1) << m_shift);
+            filling.add(pieces.lookOf(i), to - from);
             from = to;
         }
     }
-    lowest[bucket] = bucketOf(time, width);
+    lowest[bucket] = bucketOf(filling, width);
     m_levels.push_back(std::move(lowest));
     while (m_levels.back().size() > 1) {
         const std::vector<Bucket>& below = m_levels.back();
