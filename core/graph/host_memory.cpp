@@ -1,14 +1,22 @@
 #include "core/graph/host_memory.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace shardscope::core {
+
+ClassBlocks blocksOf(const StepGraph& graph, ClassId rankClass) {
+    const auto classOf = [](const Block& block) { return block.rankClass.value; };
+    assert(std::ranges::is_sorted(graph.blocks, {}, classOf));
+    const auto found = std::ranges::equal_range(graph.blocks, rankClass.value, {}, classOf);
+    return {static_cast<std::size_t>(found.begin() - graph.blocks.begin()), {found.begin(), found.end()}};
+}
 
 HostMemoryCursor::HostMemoryCursor(const StepGraph& graph, const RankClass& rankClass, std::int64_t optimizerStateBytes)
     : m_graph(graph), m_class(rankClass), m_optimizerStateBytes(optimizerStateBytes) {
     const ClassId id(static_cast<std::size_t>(&rankClass - graph.classes.data()));
-    for (const Block& block : graph.blocks)
-        if (block.persistent && block.rankClass == id) m_live[block.category] += bytesOf(block);
+    for (const Block& block : blocksOf(graph, id).blocks)
+        if (block.persistent) m_live[block.category] += bytesOf(block);
 }
 
 std::int64_t HostMemoryCursor::bytesOf(const Block& block) const {

@@ -29,6 +29,14 @@ struct CategoryBytes {
     friend bool operator==(const CategoryBytes&, const CategoryBytes&) = default;
 };
 
+/// The blocks of one class, which lie together: classes are built one after another.
+struct ClassBlocks {
+    std::size_t first = 0;  ///< place of the first one in StepGraph::blocks
+    std::span<const Block> blocks;
+};
+/// O(log blocks).
+[[nodiscard]] ClassBlocks blocksOf(const StepGraph& graph, ClassId rankClass);
+
 /// Walks the host actions of a class and keeps the live bytes by category. Starts with the persistent blocks.
 /// `optimizerStateBytes` replaces the size of the class's OptimizerState blocks, the only ones that differ between
 /// ranks of a class; negative keeps the graph's (the largest).

@@ -24,10 +24,10 @@ public:
     [[nodiscard]] const CachingAllocator& allocator() const { return m_allocator; }
 
 private:
-    const core::StepGraph& m_graph;
     core::HostMemoryCursor m_cursor;
     CachingAllocator m_allocator;
-    std::vector<CachingAllocator::Handle> m_handles;  // by block
+    core::ClassBlocks m_blocks;
+    std::vector<CachingAllocator::Handle> m_handles;  // by block of the class
 };
 
 }  // namespace shardscope::sim

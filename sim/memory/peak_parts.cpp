@@ -322,10 +322,10 @@ private:
 }  // namespace
 
 std::vector<MemoryPart> partsOf(const StepGraph& graph, const core::Model& model, std::span<const std::uint8_t> live,
-                                std::span<const std::int64_t> bytes) {
+                                std::span<const std::int64_t> bytes, std::size_t first) {
     Explainer explainer(graph, model);
-    for (std::size_t i = 0; i < graph.blocks.size(); ++i)
-        if (live[i] != 0) explainer.add(graph.blocks[i], bytes[i]);
+    for (std::size_t i = 0; i < live.size(); ++i)
+        if (live[i] != 0) explainer.add(graph.blocks[first + i], bytes[i]);
     return explainer.parts();
 }
 

@@ -21,9 +21,10 @@ struct MemoryPart {
     core::Bytes bytes;       ///< of all owners together
 };
 
-/// `live` says for every block of the graph whether it is there (blocks of other classes must not be), `bytes` what
-/// each counts for. Largest part first; the sum of the parts is that of the live blocks.
+/// `live` says for the blocks of the graph, from `first` on, whether each is there (blocks of other classes must not
+/// be), `bytes` what it counts for. Largest part first; the sum of the parts is that of the live blocks.
 [[nodiscard]] std::vector<MemoryPart> partsOf(const core::StepGraph& graph, const core::Model& model,
-                                              std::span<const std::uint8_t> live, std::span<const std::int64_t> bytes);
+                                              std::span<const std::uint8_t> live, std::span<const std::int64_t> bytes,
+                                              std::size_t first = 0);
 
 }  // namespace shardscope::sim

@@ -67,19 +67,19 @@ StepMemory hostOrderMemory(const StepGraph& graph, const core::Model& model, cor
 
     // Second pass, up to the peak: what it is made of.
     core::HostMemoryCursor again(graph, which, optimizerStateBytes);
-    std::vector<std::uint8_t> live(graph.blocks.size(), 0);
-    std::vector<std::int64_t> bytes(graph.blocks.size(), 0);
-    for (std::size_t i = 0; i < graph.blocks.size(); ++i) {
-        const Block& block = graph.blocks[i];
-        live[i] = block.persistent && block.rankClass == rankClass ? 1 : 0;
-        bytes[i] = again.bytesOf(block);
+    const core::ClassBlocks own = blocksOf(graph, rankClass);
+    std::vector<std::uint8_t> live;
+    std::vector<std::int64_t> bytes;
+    for (const Block& block : own.blocks) {
+        live.push_back(block.persistent ? 1 : 0);
+        bytes.push_back(again.bytesOf(block));
     }
     while (again.position() < peakAt) {
         const HostAction* action = again.next();
-        if (action->kind == HostActionKind::Allocate) live[action->block.index()] = 1;
-        if (action->kind == HostActionKind::Release) live[action->block.index()] = 0;
+        if (action->kind == HostActionKind::Allocate) live[action->block.index() - own.first] = 1;
+        if (action->kind == HostActionKind::Release) live[action->block.index() - own.first] = 0;
     }
-    memory.hostOrder.parts = partsOf(graph, model, live, bytes);
+    memory.hostOrder.parts = partsOf(graph, model, live, bytes, own.first);
     memory.hostOrder.moment = momentOf(graph, model, graph.actionsOf(which), peakAt);
     return memory;
 }
@@ -89,15 +89,16 @@ void addDeviceTimeMemory(const StepGraph& graph, const core::Model& model, core:
                          timeline::Strings* strings, std::uint32_t rankIndex) {
     struct Change {
         std::int64_t time;
-        std::int64_t bytes;  // negative: released
-        std::uint32_t block;
+        std::int64_t bytes;   // negative: released
+        std::uint32_t block;  // of the class
     };
     std::vector<Change> changes;
     core::CategoryBytes live;
-    std::vector<std::uint8_t> inUse(graph.blocks.size(), 0);
-    for (std::size_t i = 0; i < graph.blocks.size(); ++i) {
-        const Block& block = graph.blocks[i];
-        if (block.rankClass != rankClass || block.bytes.value == 0) continue;
+    const core::ClassBlocks own = blocksOf(graph, rankClass);
+    std::vector<std::uint8_t> inUse(own.blocks.size(), 0);
+    for (std::size_t i = 0; i < own.blocks.size(); ++i) {
+        const Block& block = own.blocks[i];
+        if (block.bytes.value == 0) continue;
         if (block.persistent) {
             live[block.category] += block.bytes.value;
             inUse[i] = 1;
@@ -120,7 +121,7 @@ void addDeviceTimeMemory(const StepGraph& graph, const core::Model& model, core:
 
     std::array<std::size_t, core::kMemoryCategories> counterOf{};
     std::array<bool, core::kMemoryCategories> used{};
-    for (const Change& change : changes) used[static_cast<std::size_t>(graph.blocks[change.block].category)] = true;
+    for (const Change& change : changes) used[static_cast<std::size_t>(own.blocks[change.block].category)] = true;
     if (counters != nullptr) {
         for (std::size_t c = 0; c < core::kMemoryCategories; ++c) {
             if (!used[c] && live.bytes[c] == 0) continue;
@@ -140,7 +141,7 @@ void addDeviceTimeMemory(const StepGraph& graph, const core::Model& model, core:
     std::size_t peakChanges = 0;
     for (std::size_t i = 0; i < changes.size(); ++i) {
         const Change& change = changes[i];
-        const auto category = static_cast<std::size_t>(graph.blocks[change.block].category);
+        const auto category = static_cast<std::size_t>(own.blocks[change.block].category);
         live.bytes[category] += change.bytes;
         total += change.bytes;
         if (counters != nullptr) {
@@ -161,18 +162,17 @@ void addDeviceTimeMemory(const StepGraph& graph, const core::Model& model, core:
     }
     memory.deviceTime.total = {peak};
     memory.deviceTime.byCategory = {};
-    for (const Block& block : graph.blocks)
-        if (block.persistent && block.rankClass == rankClass)
-            memory.deviceTime.byCategory[block.category] += block.bytes.value;
+    for (const Block& block : own.blocks)
+        if (block.persistent) memory.deviceTime.byCategory[block.category] += block.bytes.value;
     for (std::size_t i = 0; i < peakChanges; ++i) {
-        const Block& block = graph.blocks[changes[i].block];
+        const Block& block = own.blocks[changes[i].block];
         memory.deviceTime.byCategory[block.category] += changes[i].bytes;
         inUse[changes[i].block] = changes[i].bytes > 0 ? 1 : 0;
     }
     std::vector<std::int64_t> bytes;
-    for (const Block& block : graph.blocks) bytes.push_back(block.bytes.value);
-    memory.deviceTime.parts = partsOf(graph, model, inUse, bytes);
-    const Block* last = peakChanges > 0 ? &graph.blocks[changes[peakChanges - 1].block] : nullptr;
+    for (const Block& block : own.blocks) bytes.push_back(block.bytes.value);
+    memory.deviceTime.parts = partsOf(graph, model, inUse, bytes, own.first);
+    const Block* last = peakChanges > 0 ? &own.blocks[changes[peakChanges - 1].block] : nullptr;
     memory.deviceTime.moment =
         last == nullptr ? "start of the step" : labelOf(graph, model, last->firstUse) + " starts";
 }

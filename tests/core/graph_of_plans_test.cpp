@@ -400,5 +400,24 @@ TEST(GraphExport, dotAndDocumentNameEveryOp) {
     EXPECT_EQ(parsed->find("units")->items.size(), graph.units.size());
 }
 
+// What follows a class's memory looks at its own blocks alone.
+TEST(GraphOfPlans, theBlocksOfAClassLieTogether) {
+    const Model model = toy();
+    for (const Plan& plan : {fsdp(4), naive(3, 2)}) {
+        const StepGraph graph = built(model, plan);
+        std::size_t next = 0;
+        for (std::size_t c = 0; c < graph.classes.size(); ++c) {
+            const ClassBlocks own = blocksOf(graph, ClassId(c));
+            EXPECT_EQ(own.first, next);
+            ASSERT_FALSE(own.blocks.empty());
+            EXPECT_EQ(own.blocks.data(), graph.blocks.data() + own.first);
+            for (const Block& block : own.blocks) EXPECT_EQ(block.rankClass, ClassId(c));
+            next += own.blocks.size();
+        }
+        EXPECT_EQ(next, graph.blocks.size());
+        EXPECT_TRUE(blocksOf(graph, ClassId(graph.classes.size())).blocks.empty());
+    }
+}
+
 }  // namespace
 }  // namespace shardscope::core
