@@ -168,9 +168,19 @@ Result<MissingRoot> withoutRoot(const PlanReport& without, const core::Resolved&
                        borrowedBy(*with.graph)};
 }
 
+/// The model of an earlier report; null where it had none like it.
+std::shared_ptr<const core::Model> modelOf(const Report* before, const core::ModelSpec& spec,
+                                           const core::Workload& workload) {
+    if (before == nullptr || before->model != spec) return nullptr;
+    for (const PlanReport& plan : before->plans)
+        if (plan.setup.workload == workload) return plan.model;
+    return nullptr;
+}
+
 /// By case, made side by side; cases share a model where their workloads are the same.
 Result<std::vector<std::shared_ptr<const core::Model>>> modelsOf(const core::Resolved& resolved,
-                                                                 const core::Work& work) {
+                                                                 const EvaluateOptions& options) {
+    const core::Work& work = options.work;
     std::vector<const core::Case*> first;  // with its workload
     std::vector<std::size_t> place;        // by case, into `first`
     for (const core::Case& one : resolved.cases) {
@@ -178,17 +188,21 @@ Result<std::vector<std::shared_ptr<const core::Model>>> modelsOf(const core::Res
         place.push_back(static_cast<std::size_t>(std::find_if(first.begin(), first.end(), same) - first.begin()));
         if (place.back() == first.size()) first.push_back(&one);
     }
+    std::vector<std::shared_ptr<const core::Model>> models;
+    for (const core::Case* one : first) models.push_back(modelOf(options.before, resolved.model, one->workload));
     std::vector<std::optional<Result<core::Model>>> built(first.size());
     core::parallelFor(built.size(), [&](std::size_t m) {
+        if (models[m]) return;
         built[m] = work.enter(core::WorkStage::Model, first[m]->plan.name).and_then([&] {
             return core::buildModel(resolved.model, first[m]->workload);
         });
     });
-    std::vector<std::shared_ptr<const core::Model>> models, byCase;
-    for (auto& model : built) {
-        if (!*model) return tl::unexpected(std::move(*model).error());
-        models.push_back(std::make_shared<const core::Model>(std::move(**model)));
+    for (std::size_t m = 0; m < models.size(); ++m) {
+        if (models[m]) continue;
+        if (!*built[m]) return tl::unexpected(std::move(*built[m]).error());
+        models[m] = std::make_shared<const core::Model>(std::move(**built[m]));
     }
+    std::vector<std::shared_ptr<const core::Model>> byCase;
     for (const std::size_t m : place) byCase.push_back(models[m]);
     return byCase;
 }
@@ -217,6 +231,7 @@ Result<Report> evaluate(const core::Resolved& resolved, const std::string& sourc
     report.source = source;
     report.title = resolved.title;
     report.cluster = resolved.cluster;
+    report.model = resolved.model;
     report.globalBatch = resolved.globalBatch;
     report.notes = resolved.notes;
     // Stages are told of by one thread at a time.
@@ -227,7 +242,7 @@ Result<Report> evaluate(const core::Resolved& resolved, const std::string& sourc
             const std::scoped_lock lock(telling);
             options.work.entered(stage, of);
         };
-    SHARDSCOPE_ASSIGN(const auto models, modelsOf(resolved, together.work));
+    SHARDSCOPE_ASSIGN(const auto models, modelsOf(resolved, together));
     struct Evaluated {
         std::optional<Result<PlanReport>> plan;
         std::vector<std::string> caveats;

@@ -92,6 +92,7 @@ struct Report {
     std::string modelName, modelFamily, sampleWord;
     std::int64_t parameters = 0, tokensPerSample = 0;
     core::Cluster cluster;
+    core::ModelSpec model;  ///< what the plans' models were built from
     std::int64_t globalBatch = 1;
     std::vector<PlanReport> plans;
     std::vector<std::string> notes;    ///< what makes the comparison fair
@@ -100,8 +101,9 @@ struct Report {
 
 struct EvaluateOptions {
     sim::PriceKnobs knobs;
-    bool timelineMemory = true;  ///< memory over device time too (its counters go into the timeline)
-    core::Work work;             ///< asked between and within the stages
+    bool timelineMemory = true;      ///< memory over device time too (its counters go into the timeline)
+    core::Work work;                 ///< asked between and within the stages
+    const Report* before = nullptr;  ///< models that an earlier report has are not built again
 };
 
 /// Simulates every case. Errors: a model or a plan that cannot be built, with what to do; Cancelled.

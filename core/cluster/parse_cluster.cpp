@@ -4,6 +4,9 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -362,6 +365,23 @@ Result<Node> nodeFrom(const Document& value, const Table& parent) {
     return readNode(table, std::move(node), preset != nullptr);
 }
 
+/// What the files of presets say does not change: a window asks for it with every change of a knob.
+template <class T>
+class ReadOnce {
+public:
+    template <class Read>
+    Result<T> of(std::string_view name, const Read& read) {
+        const std::scoped_lock lock(m_mutex);
+        auto known = m_known.find(name);
+        if (known == m_known.end()) known = m_known.emplace(std::string(name), read()).first;
+        return known->second;
+    }
+
+private:
+    std::mutex m_mutex;
+    std::map<std::string, Result<T>, std::less<>> m_known;  // guarded by m_mutex
+};
+
 }  // namespace
 
 std::vector<std::string> gpuPresetNames() {
@@ -375,23 +395,29 @@ std::vector<std::string> nodePresetNames() {
 Result<Gpu> gpuPreset(std::string_view name) {
     const PresetFile* file = findPreset(gpuPresetFiles(), name);
     if (file == nullptr) return unknownPreset("GPU", name, gpuPresetFiles());
-    const std::string label = fmt::format("{}.toml", name);
-    SHARDSCOPE_ASSIGN(const Document document, parseToml(file->text, label));
-    SHARDSCOPE_ASSIGN(Table table, openTable(document, label, "", label));
-    Gpu gpu;
-    gpu.name = std::string(name);
-    return readGpu(table, std::move(gpu));
+    static ReadOnce<Gpu> read;
+    return read.of(name, [&]() -> Result<Gpu> {
+        const std::string label = fmt::format("{}.toml", name);
+        SHARDSCOPE_ASSIGN(const Document document, parseToml(file->text, label));
+        SHARDSCOPE_ASSIGN(Table table, openTable(document, label, "", label));
+        Gpu gpu;
+        gpu.name = std::string(name);
+        return readGpu(table, std::move(gpu));
+    });
 }
 
 Result<Node> nodePreset(std::string_view name) {
     const PresetFile* file = findPreset(nodePresetFiles(), name);
     if (file == nullptr) return unknownPreset("node", name, nodePresetFiles());
-    const std::string label = fmt::format("{}.toml", name);
-    SHARDSCOPE_ASSIGN(const Document document, parseToml(file->text, label));
-    SHARDSCOPE_ASSIGN(Table table, openTable(document, label, "", label));
-    Node node;
-    node.name = std::string(name);
-    return readNode(table, std::move(node), false);
+    static ReadOnce<Node> read;
+    return read.of(name, [&]() -> Result<Node> {
+        const std::string label = fmt::format("{}.toml", name);
+        SHARDSCOPE_ASSIGN(const Document document, parseToml(file->text, label));
+        SHARDSCOPE_ASSIGN(Table table, openTable(document, label, "", label));
+        Node node;
+        node.name = std::string(name);
+        return readNode(table, std::move(node), false);
+    });
 }
 
 Result<Cluster> parseCluster(const Document& document, const std::string& name) {

@@ -116,7 +116,7 @@ void SweepPanel::start(const QString& path, const QString& values) {
                     Point{i, all[i], answer->loaded.scenario, core::fail(core::ErrorCode::Cancelled, "")});
                 if (const auto set = core::applyOverride(point->scenario, key + "=" + all[i]); !set) {
                     point->report = tl::unexpected(set.error());
-                } else if (auto made = answerTo(answer->loaded, point->scenario, answer->strategies, {stop, {}})) {
+                } else if (auto made = answerTo(*answer, point->scenario, answer->strategies, {stop, {}})) {
                     point->report = std::move(made->report);
                     // Rows show figures alone; what is large is freed here.
                     for (cli::PlanReport& plan : point->report->plans) {

@@ -9,7 +9,8 @@ using core::WorkStage;
 
 namespace {
 
-Result<Answer> simulated(cli::Loaded loaded, const std::vector<std::string>& strategies, const core::Work& work) {
+Result<Answer> simulated(cli::Loaded loaded, const std::vector<std::string>& strategies, const core::Work& work,
+                         const cli::Report* before = nullptr) {
     // With the key that the user gave, or at least the file that they opened.
     const auto located = [&](core::Error error) {
         error = loaded.scenario.located(std::move(error));
@@ -21,7 +22,8 @@ Result<Answer> simulated(cli::Loaded loaded, const std::vector<std::string>& str
     SHARDSCOPE_ASSIGN(const core::Resolved resolved,
                       core::resolve(loaded.scenario, loaded.inputs, strategies).map_error(located));
     Answer answer;
-    SHARDSCOPE_ASSIGN(answer.report, cli::evaluate(resolved, loaded.source, {.work = work}).map_error(located));
+    SHARDSCOPE_ASSIGN(answer.report,
+                      cli::evaluate(resolved, loaded.source, {.work = work, .before = before}).map_error(located));
     answer.loaded = std::move(loaded);
     answer.strategies = strategies;
     for (const cli::PlanReport& plan : answer.report.plans) {
@@ -31,6 +33,19 @@ Result<Answer> simulated(cli::Loaded loaded, const std::vector<std::string>& str
     }
     SHARDSCOPE_TRY(work.goOn());
     return answer;
+}
+
+Result<cli::Loaded> loadedAgain(const cli::Loaded& before, const core::Scenario& scenario, const core::Work& work) {
+    SHARDSCOPE_TRY(work.enter(WorkStage::Reading));
+    cli::Loaded loaded = before;
+    loaded.scenario = scenario;
+    const bool sameFiles = scenario.model.name == before.scenario.model.name &&
+                           scenario.model.path == before.scenario.model.path &&
+                           scenario.cluster.path == before.scenario.cluster.path;
+    if (!sameFiles) {
+        SHARDSCOPE_ASSIGN(loaded.inputs, cli::loadInputs(scenario, before.folder, work));
+    }
+    return loaded;
 }
 
 }  // namespace
@@ -51,16 +66,14 @@ Result<Answer> answerAgain(const std::string& what, const std::string& scenario,
 
 Result<Answer> answerTo(const cli::Loaded& before, const core::Scenario& scenario,
                         const std::vector<std::string>& strategies, const core::Work& work) {
-    SHARDSCOPE_TRY(work.enter(WorkStage::Reading));
-    cli::Loaded loaded = before;
-    loaded.scenario = scenario;
-    const bool sameFiles = scenario.model.name == before.scenario.model.name &&
-                           scenario.model.path == before.scenario.model.path &&
-                           scenario.cluster.path == before.scenario.cluster.path;
-    if (!sameFiles) {
-        SHARDSCOPE_ASSIGN(loaded.inputs, cli::loadInputs(scenario, before.folder, work));
-    }
-    return simulated(std::move(loaded), strategies, work);
+    SHARDSCOPE_ASSIGN(cli::Loaded again, loadedAgain(before, scenario, work));
+    return simulated(std::move(again), strategies, work);
+}
+
+Result<Answer> answerTo(const Answer& before, const core::Scenario& scenario,
+                        const std::vector<std::string>& strategies, const core::Work& work) {
+    SHARDSCOPE_ASSIGN(cli::Loaded again, loadedAgain(before.loaded, scenario, work));
+    return simulated(std::move(again), strategies, work, &before.report);
 }
 
 }  // namespace shardscope::gui

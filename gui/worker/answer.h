@@ -44,5 +44,8 @@ struct Answer {
 /// The same again with another scenario; files are read anew only where the scenario names others than `before`.
 [[nodiscard]] core::Result<Answer> answerTo(const cli::Loaded& before, const core::Scenario& scenario,
                                             const std::vector<std::string>& strategies, const core::Work& work = {});
+/// The same, and what `before` has built is taken over where the scenario changes nothing of it.
+[[nodiscard]] core::Result<Answer> answerTo(const Answer& before, const core::Scenario& scenario,
+                                            const std::vector<std::string>& strategies, const core::Work& work = {});
 
 }  // namespace shardscope::gui

@@ -31,7 +31,7 @@ void Evaluator::reopen(const std::string& what, const std::string& scenario,
 void Evaluator::change(std::shared_ptr<const Answer> shown, const core::Scenario& scenario,
                        const std::vector<std::string>& strategies) {
     request(strategies.size(), [shown = std::move(shown), scenario, strategies](const core::Work& work) {
-        return answerTo(shown->loaded, scenario, strategies, work);
+        return answerTo(*shown, scenario, strategies, work);
     });
 }
 
