@@ -1,6 +1,7 @@
 #include "gui/view/difference_panel.h"
 
 #include <QEvent>
+#include <QHeaderView>
 #include <algorithm>
 
 #include "cli/face/text_table.h"
@@ -9,28 +10,102 @@
 
 namespace shardscope::gui {
 
+namespace {
+
+/// Qt leaves room for bold words in every head.
+QFont bold(QFont font) {
+    font.setBold(true);
+    return font;
+}
+
+}  // namespace
+
 DifferencePanel::DifferencePanel(PageState& state, QWidget* parent) : QTableWidget(parent), m_state(state) {
     setEditTriggers(NoEditTriggers);
     setSelectionBehavior(SelectRows);
     setAlternatingRowColors(true);
     setTabKeyNavigation(false);
+    setWordWrap(false);
+    horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     setAccessibleName(tr("Differences"));
     connect(&state, &PageState::answerChanged, this, &DifferencePanel::fill);
 }
 
 void DifferencePanel::changeEvent(QEvent* event) {
+    QTableWidget::changeEvent(event);
     if (event->type() == QEvent::LanguageChange) {
         setAccessibleName(tr("Differences"));
         fill();
     }
-    QTableWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) {
+        m_texts.forget();
+        m_heads.forget();
+        m_height = 0;
+        fit();
+    }
+}
+
+// What stays as it was is left alone, and words are measured once: a table that is filled anew with every step of a
+// knob would measure each of its cells a dozen times.
+void DifferencePanel::put(int row, int column, const QString& text, bool isFigure, const QString& formula) {
+    QTableWidgetItem* cell = item(row, column);
+    if (cell == nullptr) setItem(row, column, cell = new QTableWidgetItem);
+    const Qt::Alignment alignment = (isFigure ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
+    if (Qt::Alignment(cell->textAlignment()) != alignment) cell->setTextAlignment(alignment);
+    if (cell->text() != text) cell->setText(text);
+    if (cell->toolTip() != formula) cell->setToolTip(formula);
+}
+
+void DifferencePanel::name(Qt::Orientation orientation, int section, const QString& text) {
+    const bool column = orientation == Qt::Horizontal;
+    QTableWidgetItem* item = column ? horizontalHeaderItem(section) : verticalHeaderItem(section);
+    if (item != nullptr) {
+        if (item->text() != text) item->setText(text);
+        return;
+    }
+    item = new QTableWidgetItem(text);
+    if (column)
+        setHorizontalHeaderItem(section, item);
+    else
+        setVerticalHeaderItem(section, item);
+}
+
+void DifferencePanel::measure() {
+    // What the style puts around words, from words that it measures itself.
+    const QHeaderView &columns = *horizontalHeader(), &rows = *verticalHeader();
+    const QSize cell = sizeHintForIndex(model()->index(0, 0));
+    m_margin = cell.width() - fontMetrics().horizontalAdvance(item(0, 0)->text()) + 2;
+    m_headMargin = columns.sectionSizeHint(0) -
+                   QFontMetrics(bold(columns.font())).horizontalAdvance(horizontalHeaderItem(0)->text()) + 2;
+    m_height =
+        std::max(cell.height() + 1, rows.sectionSizeHint(0) - rows.fontMetrics().height() + fontMetrics().height());
+}
+
+int DifferencePanel::widthOf(int column) {
+    int widest = m_heads.widthOf(bold(font()), horizontalHeaderItem(column)->text()) + m_headMargin;
+    for (int row = 0; row < rowCount(); ++row)
+        if (const QTableWidgetItem* cell = item(row, column))
+            widest = std::max(widest, m_texts.widthOf(font(), cell->text()) + m_margin);
+    return widest;
+}
+
+void DifferencePanel::fit() {
+    if (rowCount() == 0) return;
+    if (m_height == 0) measure();
+    for (int row = 0; row < rowCount(); ++row)
+        if (rowHeight(row) != m_height) setRowHeight(row, m_height);
+    for (int column = 0; column < columnCount(); ++column)
+        if (const int width = widthOf(column); columnWidth(column) != width) setColumnWidth(column, width);
 }
 
 void DifferencePanel::fill() {
-    resizeSections(QHeaderView::Fixed);  // once at the end, not with every cell
-    clear();
     const std::vector<ShownPlan>& shown = m_state.plans();
-    if (shown.empty()) return;
+    if (shown.empty()) {
+        setRowCount(0);
+        setColumnCount(0);
+        return;
+    }
     std::vector<const cli::PlanReport*> plans;
     for (const ShownPlan& plan : shown) plans.push_back(&plan.plan());
     const std::vector<DifferenceRow> rows = differencesOf(plans);
@@ -41,19 +116,13 @@ void DifferencePanel::fill() {
     setRowCount(static_cast<int>(rows.size()) + (batches ? 2 : 1));
     setColumnCount(2 * static_cast<int>(shown.size()) - 1);
     const auto columnOf = [](std::size_t plan) { return plan == 0 ? 0 : 2 * static_cast<int>(plan) - 1; };
-    const auto put = [&](int row, int column, const QString& text, bool isFigure, const QString& formula) {
-        auto* item = new QTableWidgetItem(text);
-        if (isFigure) item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-        item->setToolTip(formula);
-        setItem(row, column, item);
-    };
-    QStringList columns, names;
     for (std::size_t p = 0; p < shown.size(); ++p) {
-        columns << m_state.titleOf(p);
-        if (p > 0) columns << tr("%1 against %2").arg(columns.last(), columns.first());
+        const QString title = m_state.titleOf(p);
+        name(Qt::Horizontal, columnOf(p), title);
+        if (p > 0) name(Qt::Horizontal, columnOf(p) + 1, tr("%1 against %2").arg(title, m_state.titleOf(0)));
     }
     for (std::size_t r = 0; r < rows.size(); ++r) {
-        names << figureName(rows[r].figure);
+        name(Qt::Vertical, static_cast<int>(r), figureName(rows[r].figure));
         for (std::size_t p = 0; p < shown.size(); ++p) {
             put(static_cast<int>(r), columnOf(p), valueText(rows[r].unit, rows[r].values[p]), true,
                 figureFormula(rows[r].figure, shown[p].report(), *plans[p]));
@@ -62,27 +131,21 @@ void DifferencePanel::fill() {
                     differenceFormula(rows[r], p));
         }
     }
-    names << tr("Fits in memory");
+    const int fits = static_cast<int>(rows.size());
+    name(Qt::Vertical, fits, tr("Fits in memory"));
     for (std::size_t p = 0; p < shown.size(); ++p) {
         const std::int64_t left = plans[p]->tightest().memory.left();
         const QString size = valueText(Unit::Bytes, static_cast<double>(left < 0 ? -left : left));
-        put(static_cast<int>(rows.size()), columnOf(p),
-            left >= 0 ? tr("yes, %1 left").arg(size) : tr("NO, %1 short").arg(size), true, fitFormula(*plans[p]));
+        put(fits, columnOf(p), left >= 0 ? tr("yes, %1 left").arg(size) : tr("NO, %1 short").arg(size), true,
+            fitFormula(*plans[p]));
     }
     if (batches) {
-        names << tr("Samples in a step");
+        name(Qt::Vertical, fits + 1, tr("Samples in a step"));
         for (std::size_t p = 0; p < shown.size(); ++p)
-            put(static_cast<int>(rows.size()) + 1, columnOf(p), toQString(cli::groupedDigits(batchOf(shown[p]))), true,
+            put(fits + 1, columnOf(p), toQString(cli::groupedDigits(batchOf(shown[p]))), true,
                 tr("The global batch: training.global_batch_size, or training.local_batch_size on every GPU."));
     }
-    setHorizontalHeaderLabels(columns);
-    setVerticalHeaderLabels(names);
-    resizeSections(QHeaderView::ResizeToContents);
-}
-
-void DifferencePanel::resizeSections(QHeaderView::ResizeMode mode) {
-    horizontalHeader()->setSectionResizeMode(mode);
-    verticalHeader()->setSectionResizeMode(mode);
+    fit();
 }
 
 }  // namespace shardscope::gui

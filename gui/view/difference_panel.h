@@ -2,10 +2,10 @@
 
 // The plans' figures as a table: a column a plan, and for the later ones how they differ from the first.
 
-#include <QHeaderView>
 #include <QTableWidget>
 
 #include "gui/view/page_state.h"
+#include "gui/view/text_cache.h"
 
 namespace shardscope::gui {
 
@@ -19,8 +19,17 @@ protected:
 
 private:
     void fill();
-    void resizeSections(QHeaderView::ResizeMode mode);
+    void put(int row, int column, const QString& text, bool isFigure, const QString& formula);
+    void name(Qt::Orientation orientation, int section, const QString& text);
+    /// Sections as wide and high as what is in them.
+    void fit();
+    void measure();
+    [[nodiscard]] int widthOf(int column);
+
     PageState& m_state;
+    TextCache m_texts, m_heads;
+    int m_margin = 0, m_headMargin = 0;  ///< around the words of a cell, of a column's head
+    int m_height = 0;                    ///< of a row; 0: to be measured
 };
 
 }  // namespace shardscope::gui

@@ -96,7 +96,9 @@ void KnobPanel::addKnob(const Key& key, QVBoxLayout& layout) {
         box->setAccelerated(true);
         connect(box, &QSpinBox::valueChanged, this,
                 [chosen](int value) { chosen(Document::of(static_cast<std::int64_t>(value))); });
-        knob.put = [box](const Document& value) { box->setValue(static_cast<int>(value.integer)); };
+        knob.put = [box](const Document& value) {
+            if (const int wanted = static_cast<int>(value.integer); box->value() != wanted) box->setValue(wanted);
+        };
         knob.editor = box;
     } else {
         auto* line = new QLineEdit;
@@ -104,7 +106,9 @@ void KnobPanel::addKnob(const Key& key, QVBoxLayout& layout) {
             if (line->isModified()) setKey(toQString(m_knobs[index].key->path), line->text());
             line->setModified(false);
         });
-        knob.put = [line](const Document& value) { line->setText(textOf(value)); };
+        knob.put = [line](const Document& value) {
+            if (const QString text = textOf(value); line->text() != text) line->setText(text);
+        };
         knob.editor = line;
     }
     knob.editor->setFocusPolicy(Qt::StrongFocus);

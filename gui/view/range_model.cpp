@@ -9,8 +9,31 @@
 namespace shardscope::gui {
 
 RangeModel::RangeModel(PageState& state, QObject* parent) : QAbstractTableModel(parent), m_state(state) {
-    for (const auto signal : {&PageState::answerChanged, &PageState::rangeChanged, &PageState::alignmentChanged})
+    connect(&state, &PageState::answerChanged, this, &RangeModel::fillOnceSeen);
+    for (const auto signal : {&PageState::rangeChanged, &PageState::alignmentChanged})
         connect(&state, signal, this, &RangeModel::fill);
+}
+
+void RangeModel::setSeen(bool seen) {
+    m_seen = seen;
+    if (m_seen) refresh();
+}
+
+void RangeModel::refresh() {
+    if (m_stale) fill();
+}
+
+void RangeModel::fillOnceSeen() {
+    if (m_seen) {
+        fill();
+        return;
+    }
+    // Rows of plans that are not on the page any more must not be asked for.
+    m_stale = true;
+    if (m_rows.empty()) return;
+    beginResetModel();
+    m_rows.clear();
+    endResetModel();
 }
 
 void RangeModel::setGrouping(Grouping grouping) {
@@ -23,6 +46,7 @@ TimeRange RangeModel::range() const {
 }
 
 void RangeModel::fill() {
+    m_stale = false;
     beginResetModel();
     m_rows = statisticsOf(m_state, range(), m_grouping);
     endResetModel();

@@ -26,6 +26,11 @@ public:
     /// The row that a piece belongs to, or -1.
     [[nodiscard]] int rowOf(const PieceId& piece) const;
     void retranslate();
+    /// Whether anyone sees the rows. Where nobody does, another answer is summed up once somebody asks: a change of a
+    /// knob need not wait for it.
+    void setSeen(bool seen);
+    /// Sums up what has not been yet.
+    void refresh();
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
@@ -34,11 +39,13 @@ public:
 
 private:
     void fill();
+    void fillOnceSeen();
     [[nodiscard]] QString nameOf(const RangeKey& key) const;
 
     PageState& m_state;
     Grouping m_grouping = Grouping::Kind;
     std::vector<RangeRow> m_rows;
+    bool m_seen = true, m_stale = false;
 };
 
 }  // namespace shardscope::gui

@@ -67,8 +67,23 @@ RangePanel::RangePanel(PageState& state, const QList<QAction*>& actions, QWidget
     retranslate();
 }
 
-const QAbstractItemModel& RangePanel::shown() const {
+RangeModel& RangePanel::model() {
+    m_model->refresh();
+    return *m_model;
+}
+
+QTableView& RangePanel::table() {
+    m_model->refresh();
+    return *m_table;
+}
+
+const QAbstractItemModel& RangePanel::shown() {
+    m_model->refresh();
     return *m_sorted;
+}
+
+void RangePanel::setSeen(bool seen) {
+    m_model->setSeen(seen);
 }
 
 void RangePanel::setGrouping(Grouping grouping) {

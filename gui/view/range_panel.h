@@ -21,10 +21,12 @@ public:
     /// `actions` become buttons.
     RangePanel(PageState& state, const QList<QAction*>& actions, QWidget* parent = nullptr);
 
-    [[nodiscard]] RangeModel& model() { return *m_model; }
-    [[nodiscard]] QTableView& table() { return *m_table; }
+    [[nodiscard]] RangeModel& model();
+    [[nodiscard]] QTableView& table();
     /// As the table is sorted.
-    [[nodiscard]] const QAbstractItemModel& shown() const;
+    [[nodiscard]] const QAbstractItemModel& shown();
+    /// Whether the panel is on the screen, and not behind others.
+    void setSeen(bool seen);
     void setGrouping(Grouping grouping);
 
 protected:

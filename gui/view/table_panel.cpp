@@ -72,10 +72,15 @@ void TablePanel::refresh() {
         m_table->setModel(wanted);
         delete old;
     }
-    if (!isVisible()) return;
+    if (!isVisible() || !m_seen) return;
     if (wanted == m_pieces) m_pieces->fill();
     if (wanted == m_memory) m_memory->fill();
     m_table->resizeColumnsToContents();
+}
+
+void TablePanel::setSeen(bool seen) {
+    m_seen = seen;
+    refresh();
 }
 
 void TablePanel::showEvent(QShowEvent* event) {

@@ -22,6 +22,8 @@ public:
     void show(Picture picture);
     [[nodiscard]] Picture picture() const;
     [[nodiscard]] QTableView& table() { return *m_table; }
+    /// Whether the panel is on the screen, and not behind others.
+    void setSeen(bool seen);
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -39,6 +41,7 @@ private:
     QComboBox* m_picture = nullptr;
     QTableView* m_table = nullptr;
     QToolButton *m_csv = nullptr, *m_markdown = nullptr;
+    bool m_seen = true;
 };
 
 }  // namespace shardscope::gui

@@ -194,6 +194,10 @@ void MainWindow::makePanels() {
     m_stage->setObjectName(QStringLiteral("stage"));
     m_stage->hide();
     m_cancel = new QPushButton;
+    // Its place stays free: coming and going with every change of a knob, it would move what is beside it.
+    QSizePolicy policy = m_cancel->sizePolicy();
+    policy.setRetainSizeWhenHidden(true);
+    m_cancel->setSizePolicy(policy);
     m_cancel->hide();
     connect(m_cancel, &QPushButton::clicked, this, &MainWindow::cancel);
     statusBar()->addWidget(m_status, 1);

@@ -125,6 +125,9 @@ void MainWindow::makeStatistics() {
     m_table = new TablePanel(m_state, *m_sweep->table().model());
     m_tableDock = makeDock("table", m_table, Qt::BottomDockWidgetArea);
     tabifyDockWidget(m_statisticsDock, m_tableDock);
+    // A dock that is a tab behind another one counts as visible, but tells when it comes and goes.
+    connect(m_statisticsDock, &QDockWidget::visibilityChanged, m_statistics, &RangePanel::setSeen);
+    connect(m_tableDock, &QDockWidget::visibilityChanged, m_table, &TablePanel::setSeen);
     connect(&m_state, &PageState::rangeChanged, this, [this] {
         if (m_state.range() && m_statisticsDock->isVisible()) m_statisticsDock->raise();
     });
