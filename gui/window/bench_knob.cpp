@@ -59,14 +59,16 @@ bool measure(const KnobCase& one) {
         frame.add(watch.elapsed());
         if (window.state().answer() == before) return false;
         const Stopwatch alone;
-        static_cast<void>(answerTo(before->loaded, window.knobs().scenario(), strategies));
+        static_cast<void>(answerTo(*before, window.knobs().scenario(), strategies));
         answer.add(alone.elapsed());
     }
-    for (const auto& [clock, by] : {std::pair{"wall", &Elapsed::wall}, std::pair{"cpu", &Elapsed::cpu}})
-        std::printf("%-44s  %-4s  %7.2f ms  %7.2f ms  %7.2f ms  %7.0f ms\n", one.name, clock, answer.at(0.5).*by,
-                    frame.at(0.5).*by, frame.at(0.99).*by, one.target);
+    const bool met = frame.at(0.99).wall <= one.target;
+    std::printf("%-44s  %-4s  %7.2f ms  %7.2f ms  %7.2f ms  %7.0f ms  %s\n", one.name, "wall", answer.at(0.5).wall,
+                frame.at(0.5).wall, frame.at(0.99).wall, one.target, met ? "met" : "NOT met");
+    std::printf("%-44s  %-4s  %7.2f ms  %7.2f ms  %7.2f ms\n", "", "cpu", answer.at(0.5).cpu, frame.at(0.5).cpu,
+                frame.at(0.99).cpu);
     std::fflush(stdout);
-    return frame.at(0.99).wall <= one.target;
+    return met;
 }
 
 }  // namespace
@@ -84,7 +86,9 @@ bool benchKnobs() {
     for (const KnobCase& one : {KnobCase{"1,024 identical ranks x 80 layers (FSDP)", many, false, 16},
                                 KnobCase{"the largest sample: 70B on 4 nodes, 2 plans", samples().at(2), true, 100}})
         good &= measure(one);
-    std::printf("targets, by the wall, from the knob to the painted window: %s\n", good ? "met" : "NOT met");
+    std::printf(
+        "frame: from the knob to the painted window of 1920 x 1080, worker and all panels included; answer: what the "
+        "worker does of it\n");
     return good;
 }
 

@@ -134,32 +134,41 @@ Figures measure(std::size_t spans) {
     return figures;
 }
 
-void print(const char* clock, std::size_t spans, const Figures& figures, double Elapsed::*by) {
-    std::printf("%10zu  %-4s  %9.0f ms  %7.2f ms  %7.2f ms  %7.2f ms  %7.2f ms  %7.2f ms  %8.1f  %5zu\n", spans, clock,
-                figures.firstPaint.*by, figures.pan.at(0.5).*by, figures.pan.at(0.99).*by, figures.zoom.at(0.5).*by,
-                figures.zoom.at(0.99).*by, figures.hover.at(0.99).*by, figures.bytes, figures.lanesInView);
+constexpr double kMostFirstPaint = 2000, kMostFrame = 16.7, kMostHover = 5;  // ms, by the wall
+constexpr double kMostBytes = 64;                                            // a span
+
+bool isMet(const Figures& figures) {
+    return figures.pan.at(0.99).wall <= kMostFrame && figures.zoom.at(0.99).wall <= kMostFrame &&
+           figures.hover.at(0.99).wall <= kMostHover && figures.firstPaint.wall <= kMostFirstPaint &&
+           figures.bytes <= kMostBytes && figures.lanesInView == kLanes;
+}
+
+void print(const char* clock, std::size_t spans, const Figures& figures, double Elapsed::*by, const char* verdict) {
+    std::printf("%10zu  %-6s  %9.0f ms  %7.2f ms  %7.2f ms  %7.2f ms  %7.2f ms  %7.2f ms  %8.1f  %5zu  %s\n", spans,
+                clock, figures.firstPaint.*by, figures.pan.at(0.5).*by, figures.pan.at(0.99).*by,
+                figures.zoom.at(0.5).*by, figures.zoom.at(0.99).*by, figures.hover.at(0.99).*by, figures.bytes,
+                figures.lanesInView, verdict);
 }
 
 }  // namespace
 
 bool benchTimeline() {
-    std::printf("%10s  %-4s  %12s  %10s  %10s  %10s  %10s  %10s  %8s  %5s\n", "spans", "by", "first paint", "pan p50",
+    std::printf("%10s  %-6s  %12s  %10s  %10s  %10s  %10s  %10s  %8s  %5s\n", "spans", "by", "first paint", "pan p50",
                 "pan p99", "zoom p50", "zoom p99", "hover p99", "B/span", "lanes");
+    std::printf("%10s  %-6s  %9.0f ms  %10s  %7.2f ms  %10s  %7.2f ms  %7.2f ms  %8.1f  %5u\n", "", "target",
+                kMostFirstPaint, "", kMostFrame, "", kMostFrame, kMostHover, kMostBytes, kLanes);
     bool good = true;
     for (const std::size_t spans : {std::size_t{100'000}, std::size_t{1'000'000}, std::size_t{10'000'000}}) {
         const Figures figures = measure(spans);
-        print("wall", spans, figures, &Elapsed::wall);
-        print("cpu", spans, figures, &Elapsed::cpu);
+        print("wall", spans, figures, &Elapsed::wall, isMet(figures) ? "met" : "NOT met");
+        print("cpu", spans, figures, &Elapsed::cpu, "");
         std::fflush(stdout);
-        good &= figures.pan.at(0.99).wall <= 16.7 && figures.zoom.at(0.99).wall <= 16.7 &&
-                figures.hover.at(0.99).wall <= 5 && figures.firstPaint.wall <= 2000 && figures.bytes <= 64 &&
-                figures.lanesInView == kLanes;
+        good &= isMet(figures);
     }
     std::printf(
-        "targets, by the wall: first paint <= 2000 ms, pan and zoom p99 <= 16.7 ms, hover p99 <= 5 ms, <= 64 B/span, "
-        "all "
-        "%u lanes in view: %s\n",
-        kLanes, good ? "met" : "NOT met");
+        "first paint: from spans in memory to a painted picture, lanes and all levels of their pyramids built;\n"
+        "pan, zoom, hover: an event and what is painted after it. Targets are judged by the wall; cpu: time "
+        "on the processors\n\n");
     return good;
 }
 
