@@ -631,6 +631,10 @@
         <translation>화면에 보이는 것은 마지막 변경 이전의 시나리오입니다. %1</translation>
     </message>
     <message>
+        <source>The kept plan %1 could not be made again and is left out. %2</source>
+        <translation>고정한 계획 %1을(를) 다시 만들 수 없어 뺐습니다. %2</translation>
+    </message>
+    <message>
         <source>Nothing is called “%1”.</source>
         <translation>이름에 “%1”이(가) 들어간 것이 없습니다.</translation>
     </message>

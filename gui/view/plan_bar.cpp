@@ -10,7 +10,6 @@ namespace shardscope::gui {
 
 PlanBar::PlanBar(PageState& state, const QList<QAction*>& actions, QWidget* parent) : QWidget(parent), m_state(state) {
     m_row = new QHBoxLayout(this);
-    m_row->setContentsMargins(0, 0, 0, 0);
     for (QAction* action : actions) {
         if (action->isCheckable()) {
             // A box says in every theme whether it is on.
@@ -30,6 +29,13 @@ PlanBar::PlanBar(PageState& state, const QList<QAction*>& actions, QWidget* pare
     }
     connect(&state, &PageState::answerChanged, this, &PlanBar::fill);
     retranslate();
+    measure();
+}
+
+void PlanBar::measure() {
+    // The search box before it, and what the chips end with, do not touch it.
+    const int gap = 2 * fontMetrics().averageCharWidth();
+    m_row->setContentsMargins(gap, 0, gap, 0);
 }
 
 void PlanBar::fill() {
@@ -62,6 +68,7 @@ void PlanBar::retranslate() {
 
 void PlanBar::changeEvent(QEvent* event) {
     if (event->type() == QEvent::LanguageChange) retranslate();
+    if (event->type() == QEvent::FontChange) measure();
     QWidget::changeEvent(event);
 }
 

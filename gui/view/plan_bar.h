@@ -29,6 +29,7 @@ protected:
 private:
     void fill();
     void retranslate();
+    void measure();
     PageState& m_state;
     QHBoxLayout* m_row = nullptr;
     std::vector<std::pair<QCheckBox*, QAction*>> m_boxes;

@@ -24,6 +24,7 @@ RangePanel::RangePanel(PageState& state, const QList<QAction*>& actions, QWidget
     m_range->setWordWrap(true);
     m_grouping = new QComboBox;
     for (int g = 0; g < 3; ++g) m_grouping->addItem(QString());
+    m_grouping->setMinimumContentsLength(4);  // where there is little room, the buttons keep theirs
     column->addWidget(m_range);
     row->addWidget(m_grouping);
     for (QAction* action : actions) {

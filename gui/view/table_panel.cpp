@@ -21,10 +21,11 @@ TablePanel::TablePanel(PageState& state, QAbstractItemModel& sweep, QWidget* par
     auto* row = new QHBoxLayout;
     m_picture = new QComboBox;
     for (int p = 0; p < 3; ++p) m_picture->addItem(QString());
+    m_picture->setMinimumContentsLength(4);  // where there is little room, the buttons keep theirs
     m_csv = new QToolButton;
     m_markdown = new QToolButton;
     m_csv->setText(QStringLiteral("CSV"));
-    m_markdown->setText(QStringLiteral("Markdown"));
+    m_markdown->setText(QStringLiteral("MD"));
     row->addWidget(m_picture);
     row->addStretch();
     for (QToolButton* button : {m_csv, m_markdown}) {

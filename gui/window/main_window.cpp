@@ -225,6 +225,12 @@ void MainWindow::showAnswer(std::shared_ptr<const Answer> answer) {
     const bool continued = !m_session.empty();
     if (takePart(answer)) return;
     hideProblem();
+    if (const auto lost = std::exchange(m_lost, {}); continued && !lost.empty())
+        showProblem([lost] {
+            QStringList all;
+            for (const auto& words : lost) all << words();
+            return all.join(u'\n');
+        });
     m_state.setAnswer(answer);
     if (continued) m_state.setKept(m_study.kept);
     m_sweep->setAnswer(answer, m_firstAnswer);
@@ -264,8 +270,8 @@ void MainWindow::cancel() {
 }
 
 void MainWindow::showError(const core::Error& error) {
-    // A kept plan that cannot be made again is left out; the others go on.
-    if (takePart(nullptr)) return;
+    // A kept plan that cannot be made again is left out, and told of at the end; the others go on.
+    if (takePart(tl::unexpected(error))) return;
     m_session = {};
     if (!m_firstAnswer) m_knobs->showProblem(m_editedPath, [error] { return errorText(error); });
     showProblem([error, first = m_firstAnswer] {

@@ -101,8 +101,8 @@ private:
     void showPanels();
     void arrangePanels();
     void openNextPart();
-    /// Whether an answer (or, null, an error) was of a session's kept plan; asks for the next part then.
-    bool takePart(const std::shared_ptr<const Answer>& answer);
+    /// Whether an answer (or an error) was of a session's kept plan; asks for the next part then.
+    bool takePart(const core::Result<std::shared_ptr<const Answer>>& answer);
     void restoreView();
     void cancel();
     /// The words are asked for again when the language changes.
@@ -159,9 +159,10 @@ private:
     QTimer *m_play = nullptr, *m_slow = nullptr;  ///< m_slow: work that takes long enough to be told of
     std::vector<QMenu*> m_menus;
     QString m_editedPath;
-    Session m_session;                  ///< what is still to be continued
-    std::vector<ShownPlan> m_restored;  ///< of it so far
-    Study m_study;                      ///< what the next change is counted from
+    Session m_session;                             ///< what is still to be continued
+    std::vector<ShownPlan> m_restored;             ///< of it so far
+    std::vector<std::function<QString()>> m_lost;  ///< words for what of it could not be made again
+    Study m_study;                                 ///< what the next change is counted from
 };
 
 }  // namespace shardscope::gui

@@ -112,9 +112,8 @@ std::vector<QDockWidget*> MainWindow::docks() const {
 
 void MainWindow::makeStatistics() {
     QList<QAction*> actions;
-    for (const auto& [id, icon] :
-         {std::pair{"previousOfRow", "\u25c2"}, std::pair{"nextOfRow", "\u25b8"}, std::pair{"copyStatisticsCsv", "CSV"},
-          std::pair{"copyStatisticsMarkdown", "Markdown"}}) {
+    for (const auto& [id, icon] : {std::pair{"previousOfRow", "\u25c2"}, std::pair{"nextOfRow", "\u25b8"},
+                                   std::pair{"copyStatisticsCsv", "CSV"}, std::pair{"copyStatisticsMarkdown", "MD"}}) {
         QAction* action = m_actions.find(QLatin1String(id));
         action->setIconText(QString::fromUtf8(icon));
         actions << action;

@@ -10,6 +10,7 @@
 
 #include "gui/theme/text_scale.h"
 #include "gui/view/knob_panel.h"
+#include "gui/view/messages.h"
 #include "gui/view/words.h"
 #include "gui/window/main_window.h"
 #include "gui/window/start_page.h"
@@ -95,6 +96,7 @@ void MainWindow::restoreState() {
 void MainWindow::continueSession() {
     m_session = readSession();
     m_restored.clear();
+    m_lost.clear();
     if (m_session.empty()) m_status->setText(tr("There is nothing to continue."));
     openNextPart();
 }
@@ -107,7 +109,7 @@ void MainWindow::openNextPart() {
     m_evaluator.reopen(part.source, part.scenario, part.strategies);
 }
 
-bool MainWindow::takePart(const std::shared_ptr<const Answer>& answer) {
+bool MainWindow::takePart(const core::Result<std::shared_ptr<const Answer>>& answer) {
     if (m_session.empty()) return false;
     const Session::Part part = std::move(m_session.parts.front());
     m_session.parts.erase(m_session.parts.begin());
@@ -118,9 +120,16 @@ bool MainWindow::takePart(const std::shared_ptr<const Answer>& answer) {
         showStrategies();
         return false;  // the present scenario is shown as any other
     }
+    const std::size_t before = m_restored.size();
     if (answer)
-        for (std::size_t p = 0; p < answer->plans(); ++p)
-            if (answer->report.plans[p].name == part.plan) m_restored.push_back({answer, p, true});
+        for (std::size_t p = 0; p < (*answer)->plans(); ++p)
+            if ((*answer)->report.plans[p].name == part.plan) m_restored.push_back({*answer, p, true});
+    if (m_restored.size() == before)
+        m_lost.emplace_back([plan = part.plan, error = answer ? core::Error() : answer.error()] {
+            return tr("The kept plan %1 could not be made again and is left out. %2")
+                .arg(toQString(plan), errorText(error))
+                .trimmed();
+        });
     openNextPart();
     return true;
 }

@@ -85,9 +85,13 @@ TEST(Session, WhoseFileIsGoneSaysSoAndLosesNothingElse) {
     {
         OpenWindow window;
         window.await([&] { window.continueSession(); });
-        EXPECT_EQ(window.problem(), QString());
+        EXPECT_TRUE(window.problem().contains(QStringLiteral("The kept plan fsdp"))) << window.problem().toStdString();
+        EXPECT_TRUE(window.problem().contains(QStringLiteral("absent.toml"))) << window.problem().toStdString();
         ASSERT_EQ(window.state().plans().size(), 1u) << "the kept plan whose file is gone is left out";
         EXPECT_EQ(window.shownScenario().parallelism.shardDegree, 4);
+        // Said once: the next answer has nothing to do with it.
+        window.await([&] { window.knobs().setKey(kBatch, QStringLiteral("8")); });
+        EXPECT_EQ(window.problem(), QString());
     }
     session.parts = {{"/nowhere/absent.toml", scenario, {"fsdp"}, ""}};
     writeSession(session);

@@ -108,7 +108,7 @@ bool mayStayAsItIs(const QString& text) {
         if (whole == toQString(key.name())) return true;
     static const QStringList kNames = {QStringLiteral("English"), QStringLiteral("Shardscope"), QStringLiteral("naive"),
                                        QStringLiteral("fsdp"),    QStringLiteral("single"),     QStringLiteral("ddp"),
-                                       QStringLiteral("CSV"),     QStringLiteral("Markdown")};
+                                       QStringLiteral("CSV"),     QStringLiteral("MD")};
     return kNames.contains(text);
 }
 
