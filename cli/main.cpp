@@ -59,6 +59,7 @@ void bind(CLI::App& app, std::string_view names, std::string_view operand, std::
     if (names == "--device") option = app.add_option(spelled, a.device, text);
     if (names == "--ranks") option = app.add_option(spelled, a.ranks, text)->check(CLI::Range(1, 64));
     if (names == "--steps") option = app.add_option(spelled, a.steps, text)->check(CLI::Range(1, 100'000));
+    if (names == "--runs") option = app.add_option(spelled, a.runs, text)->allow_extra_args(false);
     if (names == "--collectives") option = app.add_option(spelled, a.collectives, text)->allow_extra_args(false);
     if (names == "--gemm") option = app.add_option(spelled, a.gemm, text)->allow_extra_args(false);
     if (names == "--attention") option = app.add_option(spelled, a.attention, text)->allow_extra_args(false);

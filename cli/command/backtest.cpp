@@ -18,7 +18,8 @@ Result<void> runBacktest(const Arguments& arguments, const TextStyle&) {
         const std::vector<std::string>* files;
         Result<Backtest> (*replay)(const CsvTable&, const core::Work&);
     };
-    const Input inputs[] = {{&arguments.collectives, replayCollectives},
+    const Input inputs[] = {{&arguments.runs, replayRuns},
+                            {&arguments.collectives, replayCollectives},
                             {&arguments.gemm, replayGemm},
                             {&arguments.attention, replayAttention}};
     if (arguments.json && arguments.csv)
@@ -34,7 +35,7 @@ Result<void> runBacktest(const Arguments& arguments, const TextStyle&) {
     }
     if (backtests.empty())
         return fail(ErrorCode::Usage, "no measurements are named", "backtest",
-                    "name a file: --collectives, --gemm or --attention FILE.csv");
+                    "name a file: --runs, --collectives, --gemm or --attention FILE.csv");
     if (arguments.json) return print(core::writeJson(backtestDocument(backtests)) + "\n");
     if (arguments.csv) return print(backtestCsv(backtests));
     std::string text;

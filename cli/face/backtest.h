@@ -75,6 +75,10 @@ struct Backtest {
 [[nodiscard]] core::Result<Backtest> replayCollectives(const CsvTable& table, const core::Work& work = {});
 [[nodiscard]] core::Result<Backtest> replayGemm(const CsvTable& table, const core::Work& work = {});
 [[nodiscard]] core::Result<Backtest> replayAttention(const CsvTable& table, const core::Work& work = {});
+/// Training runs, each as the whole simulation of its plan: the columns of setupOfRun (cli/face/run_scenario.h), and of
+/// what was measured the first that is given of step_time_s, tokens_s_gpu, tokens_s_total, samples_s_total;
+/// peak_mem_gib with mem_metric; fits (Y, OOM); source_id.
+[[nodiscard]] core::Result<Backtest> replayRuns(const CsvTable& table, const core::Work& work = {});
 
 /// Fits the constants (the median of work / time in each group) and fills ReplayedRow::constant.
 void fitConstants(Backtest& backtest);
@@ -97,7 +101,7 @@ struct ErrorSummary {
 [[nodiscard]] std::string backtestText(const Backtest& backtest);
 /// JSON with `schema` "shardscope.backtest" and `version` 1.
 [[nodiscard]] core::Document backtestDocument(const std::vector<Backtest>& backtests);
-/// RFC 4180, a line a row.
+/// A line a row, fields quoted as RFC 4180 does; lines end in LF, for a terminal.
 [[nodiscard]] std::string backtestCsv(const std::vector<Backtest>& backtests);
 
 [[nodiscard]] std::string_view nameOf(BacktestKind kind);

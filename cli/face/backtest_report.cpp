@@ -270,7 +270,7 @@ std::string backtestCsv(const std::vector<Backtest>& backtests) {
     const auto append = [&](const auto&... values) { (fmt::format_to(std::back_inserter(out), ",{}", values), ...); };
     fmt::format_to(std::back_inserter(out),
                    "kind,line,source,gpu,scale,strategy,quantity,measured,predicted,constant,ln_ratio,"
-                   "memory_metric,memory_measured_gib,memory_predicted_gib,fits,predicted_fits,reason\r\n");
+                   "memory_metric,memory_measured_gib,memory_predicted_gib,fits,predicted_fits,reason\n");
     for (const Backtest& backtest : backtests) {
         for (const ReplayedRow& row : backtest.rows) {
             fmt::format_to(std::back_inserter(out), "{},{}", nameOf(backtest.kind), row.line);
@@ -290,7 +290,7 @@ std::string backtestCsv(const std::vector<Backtest>& backtests) {
             append(word(row.fits), word(row.predictedFits));
             out.push_back(',');
             formats::appendCsvField(out, row.reason);
-            fmt::format_to(std::back_inserter(out), "\r\n");
+            fmt::format_to(std::back_inserter(out), "\n");
         }
     }
     return fmt::to_string(out);

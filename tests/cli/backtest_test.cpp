@@ -184,6 +184,7 @@ TEST(Backtest, PrintsTheExampleAsTablesJsonAndCsv) {
     ASSERT_TRUE(again) << core::describe(again.error());
     EXPECT_EQ(again->rows.size(), 20u);
     EXPECT_EQ(CsvRow(*again, 0).text("line"), "2");
+    EXPECT_EQ(again->columns.back(), "reason");
     arguments.json = true;
     EXPECT_EQ(runBacktest(arguments, {}).error().code, core::ErrorCode::Usage);
     arguments.csv = false;
