@@ -3,6 +3,8 @@
 #include "cli/face/backtest.h"
 #include "cli/command/command.h"
 #include "cli/face/files.h"
+#include "cli/face/output.h"
+#include "traces/formats/sink.h"
 
 namespace shardscope::cli {
 namespace {
@@ -10,6 +12,25 @@ namespace {
 using core::ErrorCode;
 using core::fail;
 using core::Result;
+
+Result<void> checkKinds(const std::vector<std::string>& paths) {
+    SHARDSCOPE_TRY(checkOutputs(paths));
+    for (const std::string& path : paths) {
+        SHARDSCOPE_ASSIGN(const OutputKind kind, outputKindOf(path));
+        if (kind == OutputKind::Trace || kind == OutputKind::TraceGzip)
+            return fail(ErrorCode::Usage, "a back-test has no trace", "-o " + path,
+                        "use .csv, .svg, .png or .pdf, or --json for the tables");
+    }
+    return {};
+}
+
+Result<void> write(const std::vector<Backtest>& backtests, const std::string& path) {
+    SHARDSCOPE_ASSIGN(const OutputKind kind, outputKindOf(path));
+    if (kind != OutputKind::Csv) return writePicture(path, kind, scatterSvg(backtests));
+    formats::FileSink sink(path);
+    sink.write(backtestCsv(backtests));
+    return sink.finish();
+}
 
 }  // namespace
 
@@ -24,6 +45,7 @@ Result<void> runBacktest(const Arguments& arguments, const TextStyle&) {
                             {&arguments.attention, replayAttention}};
     if (arguments.json && arguments.csv)
         return fail(ErrorCode::Usage, "--json and --csv cannot both be printed", "", "keep one of the two");
+    SHARDSCOPE_TRY(checkKinds(arguments.outputs));
     std::vector<Backtest> backtests;
     for (const Input& input : inputs) {
         for (const std::string& file : *input.files) {
@@ -36,6 +58,7 @@ Result<void> runBacktest(const Arguments& arguments, const TextStyle&) {
     if (backtests.empty())
         return fail(ErrorCode::Usage, "no measurements are named", "backtest",
                     "name a file: --runs, --collectives, --gemm or --attention FILE.csv");
+    for (const std::string& path : arguments.outputs) SHARDSCOPE_TRY(write(backtests, path));
     if (arguments.json) return print(core::writeJson(backtestDocument(backtests)) + "\n");
     if (arguments.csv) return print(backtestCsv(backtests));
     std::string text;

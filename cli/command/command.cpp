@@ -15,7 +15,7 @@ const std::vector<Option>& optionTable() {
         {"--strategy", "WORDS", "Strategies, separated by commas: single, naive, ddp, fsdp.", "single naive ddp fsdp naive,fsdp ddp,fsdp single,naive,ddp,fsdp"},
         {"--naive-micro-batch", "N", "Samples that naive placement passes through its stages at a time.", ""},
         {"-o,--output", "FILE", "Write a file of the kind that its ending names: .svg, .png, .pdf (picture), .json, .json.gz "
-                                "(trace for Perfetto), .csv (spans, or rows of a sweep); may be repeated.", "@file"},
+                                "(trace for Perfetto), .csv (spans, or rows of a sweep or back-test); may be repeated.", "@file"},
         {"--json", "", "Print the report as JSON instead of tables.", ""},
         {"--explain", "", "Add mesh, units, dtypes, memory at the peak and the PyTorch calls that do the same.", ""},
         {"--over", "KEY=V1,V2", "The knob to turn and its values.", "@key"},
@@ -54,7 +54,7 @@ const std::vector<Command>& commandTable() {
          {"--device", "--ranks", "--strategy", "--steps", "--set", "--json"},
          "run --device reference --ranks 4 --strategy fsdp --steps 5", runTraining},
         {"backtest", "Published measurements beside what the simulator says of them.", "", "",
-         {"--runs", "--collectives", "--gemm", "--attention", "--json", "--csv"},
+         {"--runs", "--collectives", "--gemm", "--attention", "-o,--output", "--json", "--csv"},
          "backtest --collectives examples/measured/all_reduce_8xa100.csv", runBacktest},
         {"models", "The built-in models, or one of them in detail.", "[NAME]", "A built-in model, or a file or folder.", {"--json"},
          "models llama-3.1-8b", runModels},

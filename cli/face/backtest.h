@@ -33,6 +33,7 @@ struct ReplayedRow {
     double predicted = 0;  ///< the same by the simulator
     double constant = 0;   ///< the same by the constant predictor
     bool rate = false;     ///< measured, predicted and constant are rates
+    double seconds = 0;    ///< measured time of the kernel or of the step, also where a rate was given
     std::string reason;    ///< why it is not replayed; empty: it is
 
     /// The constant predictor: time = work / c with one c for every `constantGroup`. Seconds at the peak, or bytes; of
@@ -103,6 +104,9 @@ struct ErrorSummary {
 [[nodiscard]] core::Document backtestDocument(const std::vector<Backtest>& backtests);
 /// A line a row, fields quoted as RFC 4180 does; lines end in LF, for a terminal.
 [[nodiscard]] std::string backtestCsv(const std::vector<Backtest>& backtests);
+
+/// Predicted against measured time, a panel a back-test.
+[[nodiscard]] std::string scatterSvg(const std::vector<Backtest>& backtests);
 
 [[nodiscard]] std::string_view nameOf(BacktestKind kind);
 

@@ -49,7 +49,7 @@ Result<double> secondsOf(const CsvRow& row, double flops) {
 void price(ReplayedRow& out, double seconds, double measured) {
     if (refuse(out, measured <= 0, "neither a time nor a rate is given")) return;
     out.quantity = "time";
-    out.measured = measured;
+    out.measured = out.seconds = measured;
     out.predicted = seconds;
 }
 

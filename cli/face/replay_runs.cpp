@@ -70,6 +70,7 @@ void compare(ReplayedRow& out, const Published& published, const CsvRow& row, co
         out.rate = published.rate;
         out.measured = published.value;
         out.predicted = published.rate ? perStep / seconds : seconds;
+        out.seconds = published.rate ? perStep / published.value : published.value;
         out.work = atPeak / perStep;
         out.constantGroup = "MFU";
     }
@@ -96,8 +97,9 @@ Result<ReplayedRow> replayRun(const CsvRow& row, Backtest& backtest, const core:
     out.measuredMemory = memory.value_or(0);
     out.reason = setup.reason;
     const auto& c = setup.scenario.cluster;
-    out.scale = fmt::format("{} GPUs", c.nodes * c.gpusPerNode);
-    out.scaleOrder = static_cast<double>(c.nodes * c.gpusPerNode);
+    const std::int64_t gpus = c.nodes * c.gpusPerNode;
+    out.scale = gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", gpus);
+    out.scaleOrder = static_cast<double>(gpus);
     out.strategy = setup.scenario.parallelism.strategy;
     if (setup.scenario.parallelism.replicateDegree > 1 && out.strategy == "fsdp") out.strategy = "hsdp";
     if (setup.scenario.training.checkpoint != "none")

@@ -1,8 +1,12 @@
 #include "cli/face/backtest.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "cli/command/command.h"
 #include "cli/face/files.h"
@@ -178,6 +182,25 @@ TEST(Backtest, PrintsTheExampleAsTablesJsonAndCsv) {
         return text;
     };
     EXPECT_NE(printed().find("20 rows, 20 replayed"), std::string::npos);
+    const auto folder = std::filesystem::temp_directory_path() / fmt::format("backtest_{}", ::getpid());
+    std::filesystem::create_directory(folder);
+    const std::string picture = folder / "scatter.svg", table = folder / "rows.csv";
+    arguments.outputs = {picture, table};
+    printed();
+    const auto svg = readFile(picture);
+    ASSERT_TRUE(svg) << core::describe(svg.error());
+    std::size_t marks = 0;
+    for (std::size_t at = svg->find("fill=\"none\""); at != std::string::npos; at = svg->find("fill=\"none\"", at + 1))
+        ++marks;
+    EXPECT_EQ(marks, 20u + 1u) << "a mark a row, and one in the legend";
+    EXPECT_NE(svg->find("stas00/ml-engineering (20)"), std::string::npos);
+    const auto rows = readFile(table);
+    ASSERT_TRUE(rows);
+    EXPECT_EQ(std::count(rows->begin(), rows->end(), '\n'), 21);
+    std::filesystem::remove_all(folder);
+    arguments.outputs = {"trace.json"};
+    EXPECT_EQ(runBacktest(arguments, {}).error().code, core::ErrorCode::Usage);
+    arguments.outputs.clear();
     arguments.csv = true;
     const std::string csv = printed();
     const auto again = parseCsv(csv, "out.csv");
