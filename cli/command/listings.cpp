@@ -12,6 +12,7 @@
 #include "cli/face/text_table.h"
 #include "core/base/printable.h"
 #include "core/cluster/cluster.h"
+#include "core/model/hf_model.h"
 #include "core/scenario/builtin_models.h"
 #include "runtime/machine/machine.h"
 
@@ -37,6 +38,8 @@ Result<core::Model> modelOf(const core::ModelSpec& spec) {
     if (std::holds_alternative<core::DecoderSpec>(spec) || std::holds_alternative<core::ShapesSpec>(spec))
         workload.sequence = 128;
     if (const auto* tree = std::get_if<core::ModuleTreeSpec>(&spec)) workload.sequence = tree->sequence;
+    if (const auto* hf = std::get_if<core::HfSpec>(&spec); hf != nullptr && core::inputsOf(*hf).takesSequence)
+        workload.sequence = 1;
     return core::buildModel(spec, workload);
 }
 
@@ -51,6 +54,11 @@ Result<void> oneModel(const Arguments& arguments) {
         out.set("name", Document::of(model.name));
         out.set("family", Document::of(model.family));
         out.set("parameters", Document::of(parameters));
+        if (model.experts.count > 0) {
+            out.set("active_parameters", Document::of(core::activeParameterCount(model)));
+            out.set("experts", Document::of(model.experts.count));
+            out.set("experts_per_token", Document::of(model.experts.active));
+        }
         for (const core::Layer& layer : model.layers) layers.items.push_back(Document::of(layer.name));
         out.set("layers", std::move(layers));
         Document named = Document::list();
@@ -69,6 +77,10 @@ Result<void> oneModel(const Arguments& arguments) {
         fmt::format("{} ({})\n  {}\n  {} parameters, {} in float32, {} in bfloat16\n", core::printable(model.name),
                     core::printable(model.family), sizesOf(loaded.inputs.model), groupedDigits(parameters),
                     bytesText(parameters * 4), bytesText(parameters * 2));
+    if (model.experts.count > 0)
+        text +=
+            fmt::format("  {} of them active: a token runs through {} of {} experts\n",
+                        groupedDigits(core::activeParameterCount(model)), model.experts.active, model.experts.count);
     TextTable table({"layer", "what", "tensors", "parameters"}, {Align::Left, Align::Left, Align::Right, Align::Right});
     for (std::size_t i = 0; i < model.layers.size();) {
         const core::Layer& first = model.layers[i];

@@ -175,6 +175,7 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, setUp(arguments, loaded));
     const core::Case& one = resolved.cases.front();
     if (std::holds_alternative<core::ShapesSpec>(resolved.model) ||
+        std::holds_alternative<core::HfSpec>(resolved.model) ||
         std::holds_alternative<core::DecoderSpec>(resolved.model))
         return fail(ErrorCode::Unsupported,
                     "the reference device has no kernels for language models, nor for models known by their shapes",

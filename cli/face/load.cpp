@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "cli/face/files.h"
-#include "core/model/hf_config.h"
+#include "core/model/hf_model.h"
 #include "core/model/module_tree.h"
 #include "core/model/safetensors.h"
 #include "core/scenario/builtin_models.h"
@@ -75,8 +75,8 @@ Result<core::ModelSpec> fromFolder(const fs::path& path, const core::Work& work)
     std::optional<core::Error> configError;
     if (fs::exists(config, error)) {
         SHARDSCOPE_ASSIGN(const std::string bytes, readFile(config));
-        auto spec = core::parseHfConfig(bytes, config.string(), nameFor(path));
-        if (spec) return core::ModelSpec(std::move(*spec));
+        auto spec = core::parseHfModel(bytes, config.string(), nameFor(path));
+        if (spec) return spec;
         // A family that is not known still has its weights' shapes beside the config.
         if (spec.error().code != ErrorCode::Unsupported) return tl::unexpected(std::move(spec).error());
         configError = std::move(spec).error();
@@ -110,10 +110,8 @@ Result<core::ModelSpec> fromDocument(const Document& document, const fs::path& p
     const std::string name = path.string();
     if (document.find("weight_map") != nullptr) return fromIndex(path, work);
     if (document.find("model_type") != nullptr || document.find("architectures") != nullptr ||
-        path.filename() == "config.json") {
-        SHARDSCOPE_ASSIGN(core::DecoderSpec spec, core::readHfConfig(document, name, nameFor(path)));
-        return core::ModelSpec(std::move(spec));
-    }
+        path.filename() == "config.json")
+        return core::readHfModel(document, name, nameFor(path));
     if (document.find("modules") != nullptr) {
         SHARDSCOPE_ASSIGN(core::ModuleTreeSpec spec, core::readModuleTree(document, name));
         return core::ModelSpec(std::move(spec));

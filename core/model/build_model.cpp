@@ -1,4 +1,5 @@
 #include "core/model/decoder.h"
+#include "core/model/hf_model.h"
 #include "core/model/module_tree.h"
 #include "core/model/shapes_model.h"
 #include "core/model/spec.h"
@@ -13,6 +14,7 @@ struct Build {
     Result<Model> operator()(const VitSpec& spec) const { return buildVit(spec, workload); }
     Result<Model> operator()(const DecoderSpec& spec) const { return buildDecoder(spec, workload); }
     Result<Model> operator()(const ModuleTreeSpec& spec) const { return buildModuleTree(spec, workload); }
+    Result<Model> operator()(const HfSpec& spec) const { return buildHfModel(spec, workload); }
     Result<Model> operator()(const ShapesSpec& spec) const { return buildFromShapes(spec, workload); }
 };
 

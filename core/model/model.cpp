@@ -18,6 +18,11 @@ std::int64_t parameterCount(const Model& model) {
     return count;
 }
 
+std::int64_t activeParameterCount(const Model& model) {
+    const Experts& e = model.experts;
+    return parameterCount(model) - (e.count > 0 ? e.routedParameters / e.count * (e.count - e.active) : 0);
+}
+
 ModuleId findModule(const Model& model, std::string_view name) {
     for (std::size_t i = 0; i < model.modules.size(); ++i)
         if (model.modules[i].name == name) return ModuleId(i);

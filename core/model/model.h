@@ -30,8 +30,15 @@ struct Module {
 struct Parameter {
     std::string name;  ///< "encoder.layers.encoder_layer_0.mlp.0.weight"
     Shape shape;
-    ModuleId module;    ///< the module that first registered it; a tied parameter appears in several modules' lists
-    bool tied = false;  ///< used by more than one module; counted once in every total
+    ModuleId module;      ///< the module that first registered it; a tied parameter appears in several modules' lists
+    bool tied = false;    ///< used by more than one module; counted once in every total
+    bool frozen = false;  ///< requires_grad is false from the start (whisper's table of sines)
+};
+
+/// A mixture of experts: each token runs through `active` of `count`.
+struct Experts {
+    std::int64_t count = 0, active = 0;
+    std::int64_t routedParameters = 0;  ///< elements of all routed experts of all layers; the shared ones are not in it
 };
 
 enum class LayerKind : std::uint8_t { Embedding, Block, Norm, Head, Loss };
@@ -66,6 +73,7 @@ struct Model {
     std::vector<Layer> layers;          ///< in order of execution, the loss last
     std::string sampleWord = "sample";  ///< "image", "sequence"
     std::int64_t tokensPerSample = 0;   ///< sequence length for language models, 0 otherwise
+    Experts experts;                    ///< count 0: every parameter takes part for every token
     std::vector<std::string>
         caveats;  ///< said with every answer ("no attention: only the shapes of the weights are known")
 
@@ -74,6 +82,8 @@ struct Model {
 
 /// Elements of all parameters, tied ones once.
 [[nodiscard]] std::int64_t parameterCount(const Model& model);
+/// Those that take part for one token: all but the routed experts that a token does not run through.
+[[nodiscard]] std::int64_t activeParameterCount(const Model& model);
 /// The module of that full name, or none.
 [[nodiscard]] ModuleId findModule(const Model& model, std::string_view name);
 /// FLOPs of one micro-batch: sums over the kernel lists.

@@ -82,6 +82,22 @@ TensorId ProgramBuilder::shared(std::string name, Shape shape, DType dtype) {
                   false);
 }
 
+TensorId ProgramBuilder::sharedWithGradient(const std::string& name, Shape shape, DType dtype) {
+    const TensorId x = shared(name, shape, dtype);
+    m_needsGradient[x.index()] = 1;
+    m_sums.emplace_back(x, shared(name + ".gradient", std::move(shape), dtype));
+    return x;
+}
+
+TensorId ProgramBuilder::share(TensorId x, const std::string& name) {
+    x = owned(x);
+    m_program.tensors[x.index()].role = TensorRole::Shared;
+    m_program.tensors[x.index()].name = name;
+    const TensorId gradient = shared(name + ".gradient", shapeOf(x), at(x).dtype);
+    m_gradients[x.index()] = gradient;
+    return x;
+}
+
 TensorId ProgramBuilder::parameter(std::string_view name, const Shape& shape) {
     for (TensorId id : m_parameters)
         if (at(id).name == name) return id;
@@ -324,6 +340,8 @@ Result<Program> ProgramBuilder::finish(TensorId output) {
         const TensorId gradient = owned(gradientOf(m_input));
         m_program.tensors[gradient.index()].role = TensorRole::InputGradient;
     }
+    for (const auto& [x, sum] : m_sums)
+        if (gradientOf(x).valid()) emit(KernelKind::Add, "add_", {sum, gradientOf(x)}, {sum});
     for (TensorId parameter : m_parameters) {
         if (!gradientOf(parameter).valid()) continue;
         const TensorId gradient = owned(gradientOf(parameter));

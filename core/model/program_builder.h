@@ -116,6 +116,14 @@ public:
     TensorId tensor(std::string_view name, Shape shape, DType dtype);
     TensorId tensorLike(std::string_view name, TensorId like, DType dtype);  ///< dense, dimensions ordered as in `like`
     Kernel& emit(KernelKind kind, std::string_view op, std::vector<TensorId> inputs, std::vector<TensorId> outputs);
+    /// Makes a kernel that of a GEMM, `b` products of [m,k] x [k,n], and counts its FLOPs.
+    void shapeOfGemm(Kernel& kernel, std::int64_t b, std::int64_t m, std::int64_t n, std::int64_t k) {
+        multiply(kernel, b, m, n, k);
+    }
+    /// A tensor that many layers read (an encoder's output): each adds its gradient to the shared one.
+    TensorId sharedWithGradient(const std::string& name, Shape shape, DType dtype);
+    /// Makes an intermediate result the shared tensor of that name, whose gradient the layers that read it have summed.
+    TensorId share(TensorId x, const std::string& name);
     /// Records a node of the autograd graph. `backward` runs if one of `inputs` needs a gradient and one of `outputs`
     /// has got one; it reads gradientOf(output) and calls addGradient(input, ..). The module in scope is restored for
     /// it.
@@ -165,7 +173,8 @@ private:
     std::vector<char> m_needsGradient;  // by tensor
     std::vector<TensorId> m_gradients;  // by tensor
     std::vector<Node> m_tape;
-    std::vector<TensorId> m_parameters;  // by slot
+    std::vector<TensorId> m_parameters;                 // by slot
+    std::vector<std::pair<TensorId, TensorId>> m_sums;  // shared tensors and their gradients, which are added to
     TensorId m_input;
     std::unordered_map<std::string, int> m_names;  // how often a tensor's name was asked for
 };

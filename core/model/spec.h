@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/document.h"
 #include "core/model/model.h"
 
 namespace shardscope::core {
@@ -35,6 +36,15 @@ struct DecoderSpec {
     double normEpsilon = 1e-6;
     std::int64_t slidingWindow = 0;  ///< tokens that a query looks back on; 0: all of them
     friend bool operator==(const DecoderSpec&, const DecoderSpec&) = default;
+};
+
+/// Any other model of transformers that is known: its config.json as it was read, from which the model is built
+/// (core/model/hf_model.h).
+struct HfSpec {
+    std::string name;
+    std::string file;  ///< of the config, for messages
+    Document config;
+    friend bool operator==(const HfSpec&, const HfSpec&) = default;
 };
 
 /// One module of a module-tree file: kind, name, parameters, children in call order (docs/model-tree.md).
@@ -73,7 +83,7 @@ struct ModuleTreeSpec {
     friend bool operator==(const ModuleTreeSpec&, const ModuleTreeSpec&) = default;
 };
 
-using ModelSpec = std::variant<VitSpec, DecoderSpec, ModuleTreeSpec, ShapesSpec>;
+using ModelSpec = std::variant<VitSpec, DecoderSpec, ModuleTreeSpec, ShapesSpec, HfSpec>;
 
 /// Builds modules, parameters, programs and layers. Errors: sizes that are zero, negative or too large (any tensor over
 /// 2^62 bytes), heads that do not divide, an image that the patch does not divide, a tree that is no stack.

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/model/hf_model.h"
 #include "core/scenario/resolve.h"
 
 namespace shardscope::core {
@@ -18,6 +19,7 @@ Result<ModelSpec> withOverrides(const ModelSpec& spec, const Scenario& scenario)
     const auto& m = scenario.model;
     auto* vit = std::get_if<VitSpec>(&changed);
     auto* decoder = std::get_if<DecoderSpec>(&changed);
+    auto* hf = std::get_if<HfSpec>(&changed);
     const auto in = [](auto* owner, auto member) -> std::int64_t* {
         return owner != nullptr ? &(owner->*member) : nullptr;
     };
@@ -43,6 +45,12 @@ Result<ModelSpec> withOverrides(const ModelSpec& spec, const Scenario& scenario)
         if (size.value == 0) continue;
         any = true;
         const std::string place = scenario.placeOf(fmt::format("model.{}", size.key));
+        if (hf != nullptr) {
+            if (!setSize(*hf, size.key, size.value))
+                return fail(ErrorCode::Input, "this model's config.json states no such size", place,
+                            "change the sizes in the model's own file");
+            continue;
+        }
         if (size.of == nullptr)
             return fail(ErrorCode::Input, "this model has no such size", place,
                         vit != nullptr ? "a vision transformer has layers, hidden, heads, mlp, image_size, patch_size, "

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/graph/form_units.h"
+#include "core/model/hf_model.h"
 #include "core/scenario/keys.h"
 
 namespace shardscope::core {
@@ -170,12 +171,20 @@ Result<Ranks> countRanks(const Scenario& scenario, const Cluster& cluster, std::
     return ranks;
 }
 
+/// Whether a sample's length follows from the model itself.
+bool knowsItsLength(const ModelSpec& model) {
+    const auto* hf = std::get_if<HfSpec>(&model);
+    return std::holds_alternative<VitSpec>(model) || (hf != nullptr && !inputsOf(*hf).takesSequence);
+}
+
 std::int64_t sequenceOf(const ModelSpec& model, std::int64_t asked) {
-    if (std::holds_alternative<VitSpec>(model)) return 0;
+    if (knowsItsLength(model)) return 0;
     if (asked > 0) return asked;
     if (const auto* decoder = std::get_if<DecoderSpec>(&model); decoder != nullptr && decoder->positions > 0)
         return std::min(kUsualSequence, decoder->positions);
     if (const auto* tree = std::get_if<ModuleTreeSpec>(&model)) return tree->sequence;
+    if (const auto* hf = std::get_if<HfSpec>(&model))
+        if (const std::int64_t most = inputsOf(*hf).mostTokens; most > 0) return std::min(kUsualSequence, most);
     return kUsualSequence;
 }
 
@@ -189,6 +198,9 @@ Result<Workload> workloadOf(const Scenario& scenario, const ModelSpec& model, co
     if (scenario.training.seqLen > 0 && std::holds_alternative<VitSpec>(model))
         return refuse(scenario, "training.seq_len", "a vision transformer's sequence follows from its image",
                       "leave seq_len out, or change model.image_size and model.patch_size");
+    if (scenario.training.seqLen > 0 && knowsItsLength(model))
+        return refuse(scenario, "training.seq_len", "this model's sequence follows from its images or sounds",
+                      "leave seq_len out");
     const auto* decoder = std::get_if<DecoderSpec>(&model);
     if (decoder != nullptr && decoder->modelType == "gpt2" && workload.sequence > decoder->positions)
         return refuse(

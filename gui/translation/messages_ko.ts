@@ -484,6 +484,162 @@
         <translation>config.json이나 시나리오에서 이 크기를 고치세요</translation>
     </message>
     <message>
+        <source>this model type has no default for it</source>
+        <translation>이 모델 종류에는 기본값이 없습니다</translation>
+    </message>
+    <message>
+        <source>a list of integers</source>
+        <translation>정수 목록</translation>
+    </message>
+    <message>
+        <source>a list of words</source>
+        <translation>낱말 목록</translation>
+    </message>
+    <message>
+        <source>integers from %1 to 2^31</source>
+        <translation>%1~2^31의 정수</translation>
+    </message>
+    <message>
+        <source>%1 numbers that are not two equal ones</source>
+        <translation>서로 같은 두 수가 아닌 수 %1개</translation>
+    </message>
+    <message>
+        <source>a square</source>
+        <translation>정사각형</translation>
+    </message>
+    <message>
+        <source>oblong images and patches are not modelled</source>
+        <translation>정사각형이 아닌 이미지와 패치는 모델링되어 있지 않습니다</translation>
+    </message>
+    <message>
+        <source>at least %1 and below %2</source>
+        <translation>%1 이상 %2 미만</translation>
+    </message>
+    <message>
+        <source>%1 entries</source>
+        <translation>항목 %1개</translation>
+    </message>
+    <message>
+        <source>num_hidden_layers %1</source>
+        <translation>num_hidden_layers %1</translation>
+    </message>
+    <message>
+        <source>%1 is beyond 2^31</source>
+        <translation>%1: 2^31을 넘습니다</translation>
+    </message>
+    <message>
+        <source>its kernels are not modelled</source>
+        <translation>그 커널은 모델링되어 있지 않습니다</translation>
+    </message>
+    <message>
+        <source>a sequence of %1 tokens</source>
+        <translation>토큰 %1개의 시퀀스</translation>
+    </message>
+    <message>
+        <source>at most %1 where each has a norm</source>
+        <translation>저마다 정규화가 있을 때는 %1 이하</translation>
+    </message>
+    <message>
+        <source>at most the %1 experts</source>
+        <translation>전문가 %1개 이하</translation>
+    </message>
+    <message>
+        <source>at most the %1 positions before it</source>
+        <translation>그 앞의 위치 %1개 이하</translation>
+    </message>
+    <message>
+        <source>a rotary embedding over %1 dimensions of a head</source>
+        <translation>헤드의 %1개 차원에 걸친 rotary embedding</translation>
+    </message>
+    <message>
+        <source>an even number</source>
+        <translation>짝수</translation>
+    </message>
+    <message>
+        <source>%1: found &apos;%2&apos;, whose %3 are not modelled</source>
+        <translation>%1: 받은 값은 &apos;%2&apos;, %3은(는) 모델링되어 있지 않습니다</translation>
+    </message>
+    <message>
+        <source>state-space blocks</source>
+        <translation>상태 공간 블록</translation>
+    </message>
+    <message>
+        <source>recurrent states</source>
+        <translation>순환 상태</translation>
+    </message>
+    <message>
+        <source>convolutional stages</source>
+        <translation>합성곱 단계</translation>
+    </message>
+    <message>
+        <source>below vocab_size %1</source>
+        <translation>vocab_size %1 미만</translation>
+    </message>
+    <message>
+        <source>the row of the padding token must be in the table</source>
+        <translation>채움 토큰의 행이 표 안에 있어야 합니다</translation>
+    </message>
+    <message>
+        <source>kinds for %1 layers</source>
+        <translation>층 %1개의 종류</translation>
+    </message>
+    <message>
+        <source>num_layers %1</source>
+        <translation>num_layers %1</translation>
+    </message>
+    <message>
+        <source>another form</source>
+        <translation>다른 형식</translation>
+    </message>
+    <message>
+        <source>transformers builds MPT without biases</source>
+        <translation>transformers는 MPT를 편향 없이 만듭니다</translation>
+    </message>
+    <message>
+        <source>an encoder</source>
+        <translation>인코더</translation>
+    </message>
+    <message>
+        <source>this model type is modelled as an encoder only</source>
+        <translation>이 모델 종류는 인코더로만 모델링되어 있습니다</translation>
+    </message>
+    <message>
+        <source>%1: found %2 stages and heads for %3, expected as many, at most 16</source>
+        <translation>%1: 받은 것은 단계 %2개와 헤드 %3개, 16개 이하로 같아야 합니다</translation>
+    </message>
+    <message>
+        <source>%1 blocks</source>
+        <translation>블록 %1개</translation>
+    </message>
+    <message>
+        <source>at most hidden_size %1</source>
+        <translation>hidden_size %1 이하</translation>
+    </message>
+    <message>
+        <source>at most image_size %1</source>
+        <translation>image_size %1 이하</translation>
+    </message>
+    <message>
+        <source>adapters are not modelled</source>
+        <translation>어댑터는 모델링되어 있지 않습니다</translation>
+    </message>
+    <message>
+        <source>%1: found %2 widths, %3 kernels and %4 strides, expected as many of each</source>
+        <translation>%1: 받은 것은 너비 %2개, 커널 %3개, 보폭 %4개, 서로 같아야 합니다</translation>
+    </message>
+    <message>
+        <source>this model&apos;s sequence follows from its images or sounds</source>
+        <translation>이 모델의 시퀀스는 이미지나 소리에서 나옵니다</translation>
+    </message>
+    <message>
+        <source>leave seq_len out</source>
+        <translation>seq_len을 빼세요</translation>
+    </message>
+    <message>
+        <source>this model&apos;s config.json states no such size</source>
+        <translation>이 모델의 config.json에는 그런 크기가 적혀 있지 않습니다</translation>
+    </message>
+    <message>
         <source>model_type: found &apos;%1&apos;, expected one of %2</source>
         <translation>model_type: 받은 값은 &apos;%1&apos;, 필요한 값은 다음 중 하나: %2</translation>
     </message>

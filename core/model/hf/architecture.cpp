@@ -1,0 +1,149 @@
+#include "core/model/hf/architecture.h"
+
+#include <algorithm>
+#include <cassert>
+#include <optional>
+#include <utility>
+
+#include "core/model/hf/layer_writer.h"
+#include "core/model/model_builder.h"
+
+namespace shardscope::core {
+
+std::string joinNames(std::string_view a, std::string_view b) {
+    std::string full(a);
+    if (!a.empty() && !b.empty()) full += '.';
+    return full.append(b);
+}
+
+ModuleEntry& Architecture::module(std::string name, std::string type) {
+    const auto [place, fresh] = m_index.emplace(name, m_modules.size());
+    assert(fresh);
+    (void)place, (void)fresh;
+    m_modules.push_back({std::move(name), std::move(type), ModuleWork::Container, {}, 0});
+    return m_modules.back();
+}
+
+ModuleEntry& Architecture::linear(std::string name, std::int64_t in, std::int64_t out, bool bias, std::string type) {
+    ModuleEntry& entry = module(std::move(name), std::move(type));
+    entry.work = ModuleWork::Linear;
+    entry.parameters.push_back({"weight", {out, in}, {}});
+    if (bias) entry.parameters.push_back({"bias", {out}, {}});
+    return entry;
+}
+
+ModuleEntry& Architecture::conv1d(std::string name, std::int64_t in, std::int64_t out) {
+    ModuleEntry& entry = module(std::move(name), "Conv1D");
+    entry.work = ModuleWork::Conv1D;
+    entry.parameters = {{"weight", {in, out}, {}}, {"bias", {out}, {}}};
+    return entry;
+}
+
+ModuleEntry& Architecture::embedding(std::string name, std::int64_t rows, std::int64_t width, std::string type) {
+    ModuleEntry& entry = module(std::move(name), std::move(type));
+    entry.work = ModuleWork::Embedding;
+    entry.parameters.push_back({"weight", {rows, width}, {}});
+    return entry;
+}
+
+ModuleEntry& Architecture::layerNorm(std::string name, Shape shape, double epsilon, bool bias, std::string type) {
+    ModuleEntry& entry = module(std::move(name), std::move(type));
+    entry.work = ModuleWork::LayerNorm;
+    entry.epsilon = epsilon;
+    entry.parameters.push_back({"weight", shape, {}});
+    if (bias) entry.parameters.push_back({"bias", shape, {}});
+    return entry;
+}
+
+ModuleEntry& Architecture::rmsNorm(std::string name, std::int64_t width, double epsilon, std::string type) {
+    ModuleEntry& entry = module(std::move(name), std::move(type));
+    entry.work = ModuleWork::RmsNorm;
+    entry.epsilon = epsilon;
+    entry.parameters.push_back({"weight", {width}, {}});
+    return entry;
+}
+
+ModuleEntry& Architecture::convolution(std::string name, Shape weight, bool bias, std::string type) {
+    ModuleEntry& entry = module(std::move(name), std::move(type));
+    entry.work = ModuleWork::Convolution;
+    const std::int64_t out = weight.front();
+    entry.parameters.push_back({"weight", std::move(weight), {}});
+    if (bias) entry.parameters.push_back({"bias", {out}, {}});
+    return entry;
+}
+
+void Architecture::parameter(std::string_view module, std::string name, Shape shape, bool frozen) {
+    m_modules[m_index.at(std::string(module))].parameters.push_back({std::move(name), std::move(shape), {}, frozen});
+}
+
+std::size_t Architecture::program(std::string name, std::string type, Forward forward) {
+    m_programs.push_back({std::move(name), std::move(type), std::move(forward)});
+    return m_programs.size() - 1;
+}
+
+void Architecture::layer(std::string name, LayerKind kind, std::string module, std::size_t program) {
+    m_layers.push_back({std::move(name), kind, std::move(module), program});
+}
+
+void Architecture::layer(std::string name, LayerKind kind, std::string module, std::string type, Forward forward) {
+    const std::size_t made = program(name, std::move(type), std::move(forward));
+    layer(std::move(name), kind, std::move(module), made);
+}
+
+const ModuleEntry* Architecture::find(const std::string& name) const {
+    const auto place = m_index.find(name);
+    return place == m_index.end() ? nullptr : &m_modules[place->second];
+}
+
+Result<Model> Architecture::build(const std::string& name, const std::string& family, const Workload& workload) const {
+    ModelBuilder builder(name, family, rootType, workload);
+    Model& model = builder.model();
+    model.sampleWord = sampleWord;
+    model.tokensPerSample = tokensPerSample;
+    model.caveats = caveats;
+    model.experts = experts;
+
+    std::unordered_map<std::string, ParameterId> parameters;
+    for (const ModuleEntry& entry : m_modules) {
+        const ModuleId module = entry.name.empty() ? ModuleId(std::size_t{0}) : builder.module(entry.name, entry.type);
+        for (const ModuleEntry::Parameter& p : entry.parameters) {
+            if (!p.tiedTo.empty()) {
+                builder.tie(module, p.name, parameters.at(p.tiedTo));
+                continue;
+            }
+            const ParameterId id = builder.parameter(module, p.name, p.shape);
+            model.parameters[id.index()].frozen = p.frozen;
+            parameters.emplace(joinNames(entry.name, p.name), id);
+        }
+    }
+
+    if (std::any_of(model.parameters.begin(), model.parameters.end(), [](const Parameter& p) { return p.frozen; }))
+        model.caveats.push_back("frozen parameters are simulated as if they were trained");
+
+    std::vector<std::optional<std::pair<ProgramId, Shape>>> written(m_programs.size());
+    Shape shape;  // of what the layers hand on
+    for (std::size_t i = 0; i < m_layers.size(); ++i) {
+        const LayerEntry& layer = m_layers[i];
+        auto& done = written[layer.program];
+        if (!done) {
+            const LayerProgram& what = m_programs[layer.program];
+            ProgramBuilder b(what.name, what.type, workload.dtype);
+            LayerWriter writer(b, *this, layer.module, workload);
+            const TensorId input = i == 0 ? TensorId{} : b.input(shape);
+            const TensorId output = what.forward(writer, input);
+            Shape given = b.shapeOf(output);
+            auto program = b.finish(output);
+            if (!program) {
+                Error error = std::move(program).error();
+                error.where = name;
+                return tl::unexpected(std::move(error));
+            }
+            done.emplace(builder.program(std::move(*program)), std::move(given));
+        }
+        shape = done->second;
+        builder.layer(layer.name, layer.kind, layer.module, done->first);
+    }
+    return builder.finish();
+}
+
+}  // namespace shardscope::core

@@ -1,0 +1,104 @@
+#pragma once
+
+// A model of transformers on its way to a Model: its modules in registration order, and its layers in order of
+// execution, each with the forward pass that a LayerWriter emits. Families (core/model/hf/families.h) fill it from a
+// config.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/model.h"
+
+namespace shardscope::core {
+
+class LayerWriter;
+
+/// What a module computes, as far as a LayerWriter's `apply` knows.
+enum class ModuleWork : std::uint8_t {
+    Container,    ///< nothing by itself
+    Linear,       ///< weight [out, in]
+    Conv1D,       ///< GPT-2's: weight [in, out]
+    Embedding,    ///< weight [rows, width]
+    LayerNorm,    ///< with weight and bias, one of them, or none
+    RmsNorm,      ///< transformers' own: fp32 inside, a weight
+    Scale,        ///< a vector that multiplies
+    Convolution,  ///< weight [out, in / groups, kernel..]
+};
+
+struct ModuleEntry {
+    struct Parameter {
+        std::string name;  ///< "weight"
+        Shape shape;
+        std::string tiedTo;  ///< full name of a parameter that was registered before; empty: its own
+        bool frozen = false;
+    };
+    std::string name;  ///< full
+    std::string type;
+    ModuleWork work = ModuleWork::Container;
+    std::vector<Parameter> parameters;
+    double epsilon = 1e-5;  ///< norms
+};
+
+/// Emits a layer's forward pass; `input` is invalid for the first layer.
+using Forward = std::function<TensorId(LayerWriter&, TensorId input)>;
+
+class Architecture {
+public:
+    struct LayerProgram {
+        std::string name, type;  ///< "decoder layer", the class of the layer's module
+        Forward forward;
+    };
+    struct LayerEntry {
+        std::string name;
+        LayerKind kind = LayerKind::Block;
+        std::string module;
+        std::size_t program = 0;
+    };
+
+    std::string rootType;
+    std::string sampleWord = "sequence";
+    std::int64_t tokensPerSample = 0;
+    std::vector<std::string> caveats;
+    Experts experts;
+
+    /// Adds a module by its full name; the modules around it must be there.
+    ModuleEntry& module(std::string name, std::string type);
+    ModuleEntry& linear(std::string name, std::int64_t in, std::int64_t out, bool bias = true,
+                        std::string type = "Linear");
+    ModuleEntry& conv1d(std::string name, std::int64_t in, std::int64_t out);
+    ModuleEntry& embedding(std::string name, std::int64_t rows, std::int64_t width, std::string type = "Embedding");
+    ModuleEntry& layerNorm(std::string name, Shape shape, double epsilon, bool bias = true,
+                           std::string type = "LayerNorm");
+    ModuleEntry& rmsNorm(std::string name, std::int64_t width, double epsilon, std::string type);
+    ModuleEntry& convolution(std::string name, Shape weight, bool bias, std::string type);
+    /// A parameter of the module itself ("" is the root): registered after those that it has.
+    void parameter(std::string_view module, std::string name, Shape shape, bool frozen = false);
+
+    std::size_t program(std::string name, std::string type, Forward forward);
+    void layer(std::string name, LayerKind kind, std::string module, std::size_t program);
+    void layer(std::string name, LayerKind kind, std::string module, std::string type, Forward forward);
+
+    [[nodiscard]] const ModuleEntry* find(const std::string& name) const;
+    [[nodiscard]] const std::vector<ModuleEntry>& modules() const { return m_modules; }
+    [[nodiscard]] const std::vector<LayerEntry>& layers() const { return m_layers; }
+    [[nodiscard]] const std::vector<LayerProgram>& programs() const { return m_programs; }
+
+    /// Writes the programs and puts the model together. Errors: sizes that are too large.
+    [[nodiscard]] Result<Model> build(const std::string& name, const std::string& family,
+                                      const Workload& workload) const;
+
+private:
+    std::vector<ModuleEntry> m_modules{{"", "", ModuleWork::Container, {}, 0}};
+    std::unordered_map<std::string, std::size_t> m_index{{"", 0}};
+    std::vector<LayerProgram> m_programs;
+    std::vector<LayerEntry> m_layers;
+};
+
+/// "a.b"; either part may be empty.
+[[nodiscard]] std::string joinNames(std::string_view a, std::string_view b);
+
+}  // namespace shardscope::core
