@@ -60,7 +60,8 @@ inline std::string missingKnob(const Document& file, bool saved) {
     if (!text(file, "norm").empty()) return "norm " + text(file, "norm");
     if (isTrue(file, "use_cache")) return "use_cache";
     if (text(file, "device_rules") == "cpu") return "dtype rules of the CPU";
-    if (config.find("experts") != nullptr) return "experts (" + text(file, "model") + ")";
+    if (config.find("experts") != nullptr && !text(file, "model").starts_with("mixtral"))
+        return "experts (" + text(file, "model") + ")";
     const std::string activation = text(config, "activation");
     const bool gpt2 = text(file, "model").starts_with("gpt2");
     if (!activation.empty() && activation != (gpt2 ? "gelu_new" : "silu")) return "activation " + activation;
@@ -80,6 +81,17 @@ inline Result<ModelSpec> specOf(const Document& file) {
                        integer(c, "heads"),
                        integer(c, "hidden"),
                        integer(c, "mlp")};
+    if (model.starts_with("mixtral")) {
+        HfSpec spec{model, model, Document::table()};
+        const std::pair<const char*, const char*> keys[] = {
+            {"vocab_size", "vocab"},         {"hidden_size", "hidden"},        {"intermediate_size", "ffn"},
+            {"num_hidden_layers", "layers"}, {"num_attention_heads", "heads"}, {"num_key_value_heads", "kv_heads"},
+            {"head_dim", "head_dim"},        {"num_local_experts", "experts"}, {"num_experts_per_tok", "top_k"},
+        };
+        spec.config.set("model_type", Document::of("mixtral"));
+        for (const auto& [key, recorded] : keys) spec.config.set(key, Document::of(integer(c, recorded)));
+        return spec;
+    }
     const bool gpt2 = model.starts_with("gpt2");
     if (!gpt2 && !model.starts_with("llama")) return fail(ErrorCode::Unsupported, "model " + model);
     DecoderSpec spec;
@@ -155,6 +167,11 @@ inline void append(std::vector<Line>& lines, const Model& model, const Layer& la
         lines.push_back({phase, std::string(kernel.op), kindOf(kernel, std::string_view(phase) == "bwd"),
                          relative ? program.modules[kernel.module].name : moduleName(model, layer, kernel.module),
                          kernel.b, kernel.m, kernel.n, kernel.k, kernel.flops.value, kernel.heads, kernel.kvHeads});
+        if (kernel.op == "_grouped_mm") {  // recorded as one product over the rows of all groups
+            Line& line = lines.back();
+            (kernel.kind == KernelKind::LinearWeightGrad ? line.k : line.m) *= line.b;
+            line.b = 1;
+        }
     };
     if (!backward) {
         for (const Kernel& kernel : program.forward) add(kernel, "fwd");

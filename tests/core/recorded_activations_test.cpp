@@ -34,7 +34,9 @@ INSTANTIATE_TEST_SUITE_P(Files, RecordedActivations,
                                            "saved_vit_small_b64_bf16_flash", "saved_vit_b_16_c1_b4_fp32_math",
                                            "kernels_gpt2_b8_s1024_math", "saved_gpt2_b8_s1024_bf16_flash_drop0",
                                            "kernels_llama3_8b_b1_s2048", "kernels_vit_b_16_c1_b4_ckpt",
-                                           "saved_llama3_8b_b1_s2048_bf16_math"));
+                                           "saved_llama3_8b_b1_s2048_bf16_math",
+                                           "kernels_mixtral_small_b2_s1024_grouped",
+                                           "saved_mixtral_small_b2_s1024_bf16_flash"));
 
 TEST(RecordedActivationsComparison, NoticesAChangedKernel) {
     core::Document file = recording("kernels_vit_small_b64");

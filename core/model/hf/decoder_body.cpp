@@ -97,6 +97,7 @@ void addExperts(Architecture& a, const DecoderValues& d, const std::string& at) 
             a.linear(at + ".gate", h, e, false, classOf(d, "TopKRouter"));
             a.module(at + ".experts", classOf(d, "Experts"));
             packed(false);
+            if (d.activation == "silu") a.module(at + ".experts.act_fn", "SiLUActivation");
             break;
         case Moe::GptOss:
             a.module(at, "GptOssMLP");
@@ -259,7 +260,8 @@ void describeDecoder(Architecture& a, ConfigKeys& keys, HfRequest& request) {
     settleSequence(a, keys, request, "max_position_embeddings", d.positions, false);
     const std::int64_t labels = labelsOf(keys);
     if (keys.error()) return;
-    sayUnrecorded(a, request);
+    // Mixtral's kernels and saved activations equal a recording, if its experts run as grouped products.
+    if (request.modelType != "mixtral" || d.activation != "silu") sayUnrecorded(a, request);
     if (d.window > 0 && request.workload.sequence > d.window)
         a.caveats.push_back(fmt::format(
             "attention is counted over the whole sequence of {} tokens; the model's window of {} is not taken off",
