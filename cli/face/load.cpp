@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/face/files.h"
+#include "core/model/exported_module.h"
 #include "core/model/hf_model.h"
 #include "core/model/module_tree.h"
 #include "core/model/safetensors.h"
@@ -112,6 +113,10 @@ Result<core::ModelSpec> fromDocument(const Document& document, const fs::path& p
     if (document.find("model_type") != nullptr || document.find("architectures") != nullptr ||
         path.filename() == "config.json")
         return core::readHfModel(document, name, nameFor(path));
+    if (core::isExportedModule(document)) {
+        SHARDSCOPE_ASSIGN(core::ShapesSpec spec, core::readExportedModule(document, name));
+        return core::ModelSpec(std::move(spec));
+    }
     if (document.find("modules") != nullptr) {
         SHARDSCOPE_ASSIGN(core::ModuleTreeSpec spec, core::readModuleTree(document, name));
         return core::ModelSpec(std::move(spec));

@@ -640,6 +640,22 @@
         <translation>이 모델의 config.json에는 그런 크기가 적혀 있지 않습니다</translation>
     </message>
     <message>
+        <source>parameter %1: %2</source>
+        <translation>매개변수 %1: %2</translation>
+    </message>
+    <message>
+        <source>found no name, expected a text</source>
+        <translation>이름이 없습니다, 글이어야 합니다</translation>
+    </message>
+    <message>
+        <source>parameters: found nothing, expected a list of tables</source>
+        <translation>parameters: 없습니다, 표의 목록이어야 합니다</translation>
+    </message>
+    <message>
+        <source>write the file with examples/export_module.py of this version</source>
+        <translation>이 버전의 examples/export_module.py로 파일을 쓰세요</translation>
+    </message>
+    <message>
         <source>model_type: found &apos;%1&apos;, expected one of %2</source>
         <translation>model_type: 받은 값은 &apos;%1&apos;, 필요한 값은 다음 중 하나: %2</translation>
     </message>
