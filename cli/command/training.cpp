@@ -197,6 +197,7 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     if (one.plan.split == core::StageSplit::ByTime) config.plan = withLayerTimes(one.plan, model, resolved.cluster);
     config.batch = one.workload.batch;
     config.attention = one.workload.attention;
+    config.frozen = one.workload.frozen;
     config.steps = arguments.steps;
     if (!arguments.json) {
         SHARDSCOPE_TRY(print(fmt::format(

@@ -137,6 +137,30 @@ Result<void> checkPlan(const Plan& plan) {
     return checkSchedule(plan);
 }
 
+Result<void> checkFrozen(const Model& model, const Plan& plan, const std::vector<Stage>& stages) {
+    if (std::none_of(model.parameters.begin(), model.parameters.end(), [](const Parameter& p) { return p.frozen; }))
+        return {};
+    constexpr const char* kPlace = "[training] frozen";
+    if (plan.policy == UnitPolicy::Ddp)
+        return fail(ErrorCode::Unsupported, "frozen parameters under ddp, expected single, naive or fsdp", kPlace,
+                    "choose another strategy, or leave nothing frozen");
+    for (const Stage& stage : stages) {
+        const Program& first = model.programOf(model.layers[stage.begin.index()]);
+        const bool sends = std::any_of(first.backward.begin(), first.backward.end(), [&](const Kernel& kernel) {
+            return std::any_of(kernel.outputs.begin(), kernel.outputs.end(), [&](TensorId output) {
+                const Tensor& tensor = first.tensor(output);
+                return first.tensor(tensor.storage.valid() ? tensor.storage : output).role == TensorRole::InputGradient;
+            });
+        });
+        if (!stage.first() && !sends)
+            return fail(ErrorCode::Unsupported,
+                        fmt::format("all parameters up to '{}' are frozen: no gradient reaches stage {}",
+                                    model.layers[stage.begin.index()].name, stage.index - 1),
+                        kPlace, "use fewer stages, or train a parameter of the first one");
+    }
+    return {};
+}
+
 // Every stage looks through all modules for its own: a second or two.
 constexpr std::int64_t kMostModuleLooks = std::int64_t{1} << 25;
 
@@ -218,6 +242,7 @@ Result<void> checkStreams(const Plan& plan, std::size_t units) {
 Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan, const Work& work) {
     SHARDSCOPE_TRY(checkPlan(plan));
     SHARDSCOPE_ASSIGN(const auto stages, stagesOf(model, plan));
+    SHARDSCOPE_TRY(checkFrozen(model, plan, stages));
     SHARDSCOPE_TRY(checkModules(model, plan));
     std::vector<std::vector<Unit>> units;
     std::size_t unitCount = 0;

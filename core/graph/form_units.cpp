@@ -183,8 +183,13 @@ private:
 
 void countElements(const Model& model, Unit& unit, std::int64_t ranks) {
     for (ParameterId p : unit.parameters) {
-        unit.elements += elementsOf(model.parameters[p.index()].shape);
-        unit.paddedElements += paddedElements(model.parameters[p.index()].shape, ranks);
+        const Parameter& parameter = model.parameters[p.index()];
+        const std::int64_t elements = elementsOf(parameter.shape), padded = paddedElements(parameter.shape, ranks);
+        unit.elements += elements;
+        unit.paddedElements += padded;
+        if (parameter.frozen) continue;
+        unit.trainedElements += elements;
+        unit.trainedPadded += padded;
     }
 }
 

@@ -85,11 +85,11 @@ void FsdpReduction::postBackward(UnitId unit, bool final) {
     m_state[unit].inBackward = false;
     if (m_state.lastMicroBatch() || !m_c.plan.fsdp.keepBetweenMicroBatches) m_state.reshard(unit);
     if (m_c.plan.gradientSync == GradientSync::LastMicroBatch && !m_state.lastMicroBatch()) {
-        keep(unit);
+        if (m_c.unit(unit).trainedElements > 0) keep(unit);
         return;
     }
     dropReduceInputs(context, static_cast<std::size_t>(std::max<std::int64_t>(m_c.plan.fsdp.reduceInputs, 1)) - 1);
-    reduce(unit, context);
+    if (m_c.unit(unit).trainedElements > 0) reduce(unit, context);
 }
 
 bool FsdpReduction::keepsInReduceType() const {
@@ -98,7 +98,7 @@ bool FsdpReduction::keepsInReduceType() const {
 
 void FsdpReduction::addMissing(UnitId unit) {
     FsdpUnitState& state = m_state[unit];
-    const std::int64_t missing = m_c.unit(unit).elements - state.gradientElements;
+    const std::int64_t missing = m_c.unit(unit).trainedElements - state.gradientElements;
     if (missing <= 0) return;
     state.gradients.push_back(m_state.allocate(MemoryCategory::UnshardedGradients, unit,
                                                {missing * sizeOf(gradientType())}, m_c.computeStream));
@@ -117,7 +117,7 @@ void FsdpReduction::keep(UnitId unit) {
 void FsdpReduction::accumulate(UnitId unit) {
     FsdpUnitState& state = m_state[unit];
     GraphBuilder& b = m_c.builder;
-    const std::int64_t elements = m_c.unit(unit).elements;
+    const std::int64_t elements = m_c.unit(unit).trainedElements;
     const DType reduceType = m_c.plan.precision.reduction();
     const Bytes accumulated{elements * sizeOf(reduceType)};
     Op keep = m_state.op(OpKind::KeepGradients, unit, m_c.computeStream, Phase::Backward);
@@ -176,7 +176,7 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
     const Unit& described = m_c.unit(unit);
     const std::int64_t ranks = m_state.ranks();
     const DType reduceType = m_c.plan.precision.reduction(), original = m_c.plan.precision.original;
-    const Bytes whole{described.paddedElements * sizeOf(reduceType)};
+    const Bytes whole{described.trainedPadded * sizeOf(reduceType)};
     const Bytes share{whole.value / ranks};
 
     // Parameters of which no kernel is known (models read from their shapes alone) have gradients all the same.
@@ -194,7 +194,7 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
     Op copyIn = m_state.op(OpKind::ReduceCopyIn, unit, m_c.computeStream, Phase::Reduction);
     copyIn.dtype = reduceType;
     copyIn.bytes = copyIn.written = whole;
-    copyIn.read = {described.elements * sizeOf(kept)};
+    copyIn.read = {described.trainedElements * sizeOf(kept)};
     const OpId copied = b.addOp(copyIn);
     b.use(input, copied);
     for (BlockId gradient : state.gradients) {
@@ -269,7 +269,7 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
     if (ranks == 1) b.mark(Mark::ReduceIssued, unit);
 
     const bool accumulate = state.shardedGradient.valid();
-    const Bytes shard = m_state.shardBytes(unit);
+    const Bytes shard = m_state.gradientShardBytes(unit);
     if (!views && !accumulate)
         state.shardedGradient = m_state.allocate(MemoryCategory::ShardedGradients, unit, shard, post);
     Op copyOut = m_state.op(OpKind::ReduceCopyOut, unit, post, Phase::Reduction);

@@ -88,6 +88,10 @@ public:
     [[nodiscard]] Bytes shardBytes(UnitId unit) const {
         return {m_c.unit(unit).paddedElements / ranks() * sizeOf(m_c.plan.precision.original)};
     }
+    /// Its part that has gradients.
+    [[nodiscard]] Bytes gradientShardBytes(UnitId unit) const {
+        return {m_c.unit(unit).trainedPadded / ranks() * sizeOf(m_c.plan.precision.original)};
+    }
     [[nodiscard]] std::int64_t paddedShard(ParameterId parameter) const;
 
     [[nodiscard]] GroupId shardGroup();

@@ -99,7 +99,8 @@ std::vector<Unit> bucketUnits(const Model& model, const Plan& plan, const Stage&
         unit.name = fmt::format("bucket {}", units.size());
         for (const std::uint32_t g : bucket.gradients) unit.parameters.push_back(defined[g]);
         unit.reshard = {Reshard::Kind::False, 0};
-        unit.elements = unit.paddedElements = bucket.bytes.value / sizeOf(bucket.dtype);
+        unit.trainedElements = unit.trainedPadded = unit.elements = unit.paddedElements =
+            bucket.bytes.value / sizeOf(bucket.dtype);
         units.push_back(std::move(unit));
     }
     return units;

@@ -1,6 +1,7 @@
 #include "core/graph/optimizer_state.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "core/plan/sharding.h"
 
@@ -8,8 +9,45 @@ namespace shardscope::core {
 
 namespace {
 
-bool isAdam(const Plan& plan) {
-    return plan.optimizer == OptimizerKind::Adam || plan.optimizer == OptimizerKind::AdamW;
+// Own elements of a parameter under FSDP.
+std::int64_t ownShard(const Shape& shape, const Plan& plan, std::int64_t shardRank) {
+    const std::int64_t rows = shape.empty() ? 1 : shape.front();
+    const std::int64_t chunk = chunkRows(shape, plan.mesh.dpShard);
+    const std::int64_t own = std::clamp<std::int64_t>(rows - shardRank * chunk, 0, chunk);
+    return rows == 0 ? 0 : elementsOf(shape) / rows * own;
+}
+
+/// Calls `visit` with the own elements of every trained parameter.
+template <class Visit>
+void forOwn(const Model& model, std::span<const Unit> units, const Plan& plan, std::int64_t shardRank, Visit visit) {
+    const bool sharded = plan.policy == UnitPolicy::Fsdp;
+    std::vector<bool> wrapped(model.parameters.size(), false);
+    for (const Unit& unit : units)
+        for (const ParameterId p : unit.parameters) {
+            wrapped[p.index()] = true;
+            const Parameter& parameter = model.parameters[p.index()];
+            if (parameter.frozen) continue;
+            visit(sharded ? ownShard(parameter.shape, plan, shardRank) : elementsOf(parameter.shape));
+        }
+    if (!sharded || plan.fsdp.wrap.root) return;
+    for (std::size_t p = 0; p < wrapped.size(); ++p)
+        if (!wrapped[p] && !model.parameters[p].frozen) visit(elementsOf(model.parameters[p].shape));
+}
+
+std::int64_t stateBytesOf(std::int64_t elements, const Plan& plan) {
+    constexpr std::int64_t kBlock = 256, kLeast = 4096;
+    const std::int64_t size = sizeOf(plan.precision.original);
+    switch (plan.optimizer) {
+        case OptimizerKind::None:
+        case OptimizerKind::Sgd: return 0;
+        case OptimizerKind::SgdMomentum: return size * elements;
+        case OptimizerKind::Adam:
+        case OptimizerKind::AdamW: return 2 * size * elements;
+        case OptimizerKind::AdamW8bit:
+            if (elements < kLeast || elements % kBlock != 0) return 2 * size * elements;
+            return 2 * (elements + 4 * (elements / kBlock) + 4 * kBlock);
+    }
+    return 0;
 }
 
 }  // namespace
@@ -22,26 +60,15 @@ std::int64_t elementsNotWrapped(const Model& model, std::span<const Unit> units,
 }
 
 std::int64_t ownElements(const Model& model, std::span<const Unit> units, const Plan& plan, std::int64_t shardRank) {
-    std::int64_t elements = elementsNotWrapped(model, units, plan);
-    for (const Unit& unit : units) {
-        if (plan.policy != UnitPolicy::Fsdp) {
-            elements += unit.elements;
-            continue;
-        }
-        for (ParameterId p : unit.parameters) {
-            const Shape& shape = model.parameters[p.index()].shape;
-            const std::int64_t rows = shape.empty() ? 1 : shape.front();
-            const std::int64_t chunk = chunkRows(shape, plan.mesh.dpShard);
-            const std::int64_t own = std::clamp<std::int64_t>(rows - shardRank * chunk, 0, chunk);
-            elements += rows == 0 ? 0 : elementsOf(shape) / rows * own;
-        }
-    }
-    return elements;
+    std::int64_t sum = 0;
+    forOwn(model, units, plan, shardRank, [&](std::int64_t elements) { sum += elements; });
+    return sum;
 }
 
 Bytes optimizerStateBytes(const Model& model, std::span<const Unit> units, const Plan& plan, std::int64_t shardRank) {
-    if (!isAdam(plan)) return {0};
-    return {2 * sizeOf(plan.precision.original) * ownElements(model, units, plan, shardRank)};
+    std::int64_t sum = 0;
+    forOwn(model, units, plan, shardRank, [&](std::int64_t elements) { sum += stateBytesOf(elements, plan); });
+    return {sum};
 }
 
 Op optimizerOp(const Model& model, std::span<const Unit> units, const Plan& plan) {
@@ -50,13 +77,15 @@ Op optimizerOp(const Model& model, std::span<const Unit> units, const Plan& plan
     op.phase = Phase::Optimizer;
     op.dtype = plan.precision.original;
     const std::int64_t bytes = sizeOf(op.dtype) * ownElements(model, units, plan, 0);
-    op.read = {bytes * (isAdam(plan) ? 4 : 2)};
-    op.written = {bytes * (isAdam(plan) ? 3 : 1)};
+    const std::int64_t state = optimizerStateBytes(model, units, plan, 0).value;
+    op.read = {2 * bytes + state};
+    op.written = {bytes + state};
     op.bytes = {bytes};
     // A fused optimizer is one kernel; otherwise about one launch per parameter tensor, whatever the implementation
     // does with it.
     std::size_t tensors = 0;
-    for (const Unit& unit : units) tensors += unit.parameters.size();
+    for (const Unit& unit : units)
+        for (const ParameterId p : unit.parameters) tensors += model.parameters[p.index()].frozen ? 0 : 1;
     op.launches = plan.fusedOptimizer ? 1 : static_cast<std::uint16_t>(std::clamp<std::size_t>(tensors, 1, 65535));
     return op;
 }

@@ -14,12 +14,15 @@ namespace shardscope::core {
 /// Elements of parameters that no unit wraps: none with a root, which takes what is left, and none under the
 /// policies that do not shard.
 [[nodiscard]] std::int64_t elementsNotWrapped(const Model& model, std::span<const Unit> units, const Plan& plan);
-/// Elements that rank `shardRank` of the shard group really owns: its unpadded part of the units' parameters (framework
-/// semantics 1.7), and the whole of those that no unit wraps. All elements under the policies that do not shard.
+/// Trained elements that rank `shardRank` of the shard group really owns: its unpadded part of the units' parameters
+/// (framework semantics 1.7), and the whole of those that no unit wraps. All of them under the policies that do not
+/// shard.
 [[nodiscard]] std::int64_t ownElements(const Model& model, std::span<const Unit> units, const Plan& plan,
                                        std::int64_t shardRank);
-/// Adam and AdamW keep two values of the original dtype per own element (8 bytes for fp32, framework semantics 1.6);
-/// SGD without momentum keeps nothing.
+/// Adam and AdamW keep two values of the original dtype per own element (8 bytes for fp32, framework semantics 1.6),
+/// SGD with momentum one, without momentum nothing. 8-bit AdamW is torchao's: of a tensor of which the rank owns at
+/// least 4,096 elements, in blocks of 256, two codes of one byte an element, two fp32 scales a block, and two tables of
+/// 256 fp32 values; of other tensors the same as AdamW.
 [[nodiscard]] Bytes optimizerStateBytes(const Model& model, std::span<const Unit> units, const Plan& plan,
                                         std::int64_t shardRank);
 

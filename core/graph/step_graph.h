@@ -220,9 +220,10 @@ struct Unit {
     std::vector<ModuleId> modules;        ///< what was wrapped; a bucket has none
     std::vector<ParameterId> parameters;  ///< in buffer order (post-order, framework semantics 1.1)
     bool isRoot = false;
-    Reshard reshard;                  ///< resolved: never Unset
-    std::int64_t elements = 0;        ///< unpadded, whole
-    std::int64_t paddedElements = 0;  ///< whole, every parameter padded for the shard group (P-hat)
+    Reshard reshard;                                      ///< resolved: never Unset
+    std::int64_t elements = 0;                            ///< unpadded, whole
+    std::int64_t paddedElements = 0;                      ///< whole, every parameter padded for the shard group (P-hat)
+    std::int64_t trainedElements = 0, trainedPadded = 0;  ///< the same of those that are not frozen
 };
 
 /// Ranks with the same program: one per stage.

@@ -1,4 +1,5 @@
 #include "core/model/decoder.h"
+#include "core/model/freeze.h"
 #include "core/model/hf_model.h"
 #include "core/model/module_tree.h"
 #include "core/model/shapes_model.h"
@@ -21,7 +22,9 @@ struct Build {
 }  // namespace
 
 Result<Model> buildModel(const ModelSpec& spec, const Workload& workload) {
-    return std::visit(Build{workload}, spec);
+    SHARDSCOPE_ASSIGN(Model model, std::visit(Build{workload}, spec));
+    SHARDSCOPE_TRY(freeze(model, workload.frozen));
+    return model;
 }
 
 }  // namespace shardscope::core

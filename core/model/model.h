@@ -32,7 +32,7 @@ struct Parameter {
     Shape shape;
     ModuleId module;      ///< the module that first registered it; a tied parameter appears in several modules' lists
     bool tied = false;    ///< used by more than one module; counted once in every total
-    bool frozen = false;  ///< requires_grad is false from the start (whisper's table of sines)
+    bool frozen = false;  ///< requires_grad is false: no gradient, no optimizer state
 };
 
 /// A mixture of experts: each token runs through `active` of `count`.
@@ -59,6 +59,9 @@ struct Workload {
     std::int64_t sequence = 0;  ///< tokens of a sequence; 0 for images (the model knows its own)
     DType dtype = DType::F32;   ///< dtype of parameters in compute, activations and raw gradients (FSDP2's param_dtype)
     enum class AttentionKind : std::uint8_t { Flash, Math } attention = AttentionKind::Flash;
+
+    /// Modules and parameters that are not trained, by full name (core/model/freeze.h).
+    std::vector<std::string> frozen;
 
     friend bool operator==(const Workload&, const Workload&) = default;
 };

@@ -105,7 +105,7 @@ struct Checkpointing {
     friend bool operator==(const Checkpointing&, const Checkpointing&) = default;
 };
 
-enum class OptimizerKind : std::uint8_t { None, Sgd, Adam, AdamW };
+enum class OptimizerKind : std::uint8_t { None, Sgd, SgdMomentum, Adam, AdamW, AdamW8bit };
 
 /// How naive placement cuts the stack into stages: contiguous layers.
 enum class StageSplit : std::uint8_t { ByLayers, ByParameters, ByTime };

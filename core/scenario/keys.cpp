@@ -74,7 +74,8 @@ const std::vector<Key>& keys() {
          "Samples that naive placement passes through its stages at a time.", {}, 0, kMostSamples,
          "0: local_batch_size, the same size as FSDP's"},
         {"training.optimizer", "optimizer.name", [](S& s) -> std::string& { return s.training.optimizer; },
-         "The optimizer.", {"adamw", "adam", "sgd", "none"}, 0, 0, ""},
+         "The optimizer. sgd_momentum keeps one value an element; adamw_8bit is torchao's.",
+         {"adamw", "adamw_8bit", "adam", "sgd", "sgd_momentum", "none"}, 0, 0, ""},
         {"training.optimizer_implementation", "optimizer.implementation",
          [](S& s) -> std::string& { return s.training.optimizerImplementation; },
          "Which of PyTorch's kernels update the parameters.", {"foreach", "fused"}, 0, 0, ""},
@@ -86,6 +87,9 @@ const std::vector<Key>& keys() {
          "set_requires_gradient_sync); or reduce-scattered after every one and all-reduced over the replicas after the last "
          "(set_requires_all_reduce).", {"every", "last", "all_reduce_last"}, 0, 0, ""},
 
+        {"training.frozen", "", [](S& s) -> UnitLists& { return s.training.frozen; },
+         "Modules or parameters that are not trained, by full name: no gradients, no optimizer state, no backward below the "
+         "first that is trained.", {}, 0, 0, ""},
         {"training.activation_checkpoint", "activation_checkpoint.mode",
          [](S& s) -> std::string& { return s.training.checkpoint; },
          "Blocks that keep their input alone and run forward again in backward: none; full: all; every: each n-th; selective: all, "

@@ -193,6 +193,8 @@ Result<Workload> workloadOf(const Scenario& scenario, const ModelSpec& model, co
     workload.batch = scenario.training.localBatchSize;
     workload.sequence = sequenceOf(model, scenario.training.seqLen);
     workload.dtype = precision.compute();
+    for (const auto& names : scenario.training.frozen)
+        workload.frozen.insert(workload.frozen.end(), names.begin(), names.end());
     workload.attention =
         scenario.model.attention == "math" ? Workload::AttentionKind::Math : Workload::AttentionKind::Flash;
     if (scenario.training.seqLen > 0 && std::holds_alternative<VitSpec>(model))
@@ -211,10 +213,12 @@ Result<Workload> workloadOf(const Scenario& scenario, const ModelSpec& model, co
 }
 
 OptimizerKind optimizerOf(const std::string& word) {
-    return word == "adamw"  ? OptimizerKind::AdamW
-           : word == "adam" ? OptimizerKind::Adam
-           : word == "sgd"  ? OptimizerKind::Sgd
-                            : OptimizerKind::None;
+    return word == "adamw"          ? OptimizerKind::AdamW
+           : word == "adamw_8bit"   ? OptimizerKind::AdamW8bit
+           : word == "adam"         ? OptimizerKind::Adam
+           : word == "sgd_momentum" ? OptimizerKind::SgdMomentum
+           : word == "sgd"          ? OptimizerKind::Sgd
+                                    : OptimizerKind::None;
 }
 
 Result<FsdpKnobs> knobsOf(const Scenario& scenario, const ModelSpec& spec, const Workload& workload) {

@@ -49,6 +49,7 @@ struct Scenario {
         std::string optimizer = "adamw", optimizerImplementation = "foreach";
         bool firstStep = false;
         std::string gradientSync = "every";
+        std::vector<std::vector<std::string>> frozen;
         std::string checkpoint = "none";
         std::int64_t checkpointEvery = 2;
         bool checkpointEarlyStop = true;

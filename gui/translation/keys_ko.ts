@@ -144,10 +144,6 @@
         <translation>0: local_batch_size, FSDP와 같은 크기</translation>
     </message>
     <message>
-        <source>The optimizer.</source>
-        <translation>옵티마이저.</translation>
-    </message>
-    <message>
         <source>Which of PyTorch&apos;s kernels update the parameters.</source>
         <translation>파라미터를 갱신하는 PyTorch 커널의 종류.</translation>
     </message>
@@ -338,6 +334,14 @@
     <message>
         <source>Stop running forward again once everything that backward needs is there (PyTorch&apos;s default; torchtitan runs to the end).</source>
         <translation>역전파에 필요한 것이 다 모이면 다시 하던 순전파를 멈춥니다(PyTorch의 기본값. torchtitan은 끝까지 합니다).</translation>
+    </message>
+    <message>
+        <source>The optimizer. sgd_momentum keeps one value an element; adamw_8bit is torchao&apos;s.</source>
+        <translation>옵티마이저. sgd_momentum은 원소마다 값 하나를 두고, adamw_8bit은 torchao의 것입니다.</translation>
+    </message>
+    <message>
+        <source>Modules or parameters that are not trained, by full name: no gradients, no optimizer state, no backward below the first that is trained.</source>
+        <translation>훈련하지 않는 모듈이나 파라미터의 전체 이름: 그래디언트도 옵티마이저 상태도 없고, 처음 훈련되는 것 아래로는 역전파하지 않습니다.</translation>
     </message>
 </context>
 </TS>

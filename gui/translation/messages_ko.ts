@@ -2087,5 +2087,41 @@
         <source>recompute</source>
         <translation>다시 계산</translation>
     </message>
+    <message>
+        <source>no module or parameter &apos;%1&apos;</source>
+        <translation>모듈도 파라미터도 아닌 이름 &apos;%1&apos;</translation>
+    </message>
+    <message>
+        <source>every parameter is frozen, expected something to train</source>
+        <translation>모든 파라미터가 고정되었습니다. 훈련할 것이 있어야 합니다</translation>
+    </message>
+    <message>
+        <source>leave a module out</source>
+        <translation>모듈 하나를 빼세요</translation>
+    </message>
+    <message>
+        <source>frozen parameters under ddp, expected single, naive or fsdp</source>
+        <translation>ddp에서 고정된 파라미터. single, naive, fsdp여야 합니다</translation>
+    </message>
+    <message>
+        <source>choose another strategy, or leave nothing frozen</source>
+        <translation>다른 전략을 고르거나 아무것도 고정하지 마세요</translation>
+    </message>
+    <message>
+        <source>all parameters up to &apos;%1&apos; are frozen: no gradient reaches stage %2</source>
+        <translation>&apos;%1&apos;까지 모든 파라미터가 고정되어 단계 %2에 그래디언트가 가지 않습니다</translation>
+    </message>
+    <message>
+        <source>use fewer stages, or train a parameter of the first one</source>
+        <translation>단계를 줄이거나 첫 단계의 파라미터 하나를 훈련하세요</translation>
+    </message>
+    <message>
+        <source>8-bit AdamW is simulated, not run</source>
+        <translation>8비트 AdamW는 모의로만 하고 실행하지 않습니다</translation>
+    </message>
+    <message>
+        <source>choose adamw</source>
+        <translation>adamw를 고르세요</translation>
+    </message>
 </context>
 </TS>

@@ -47,6 +47,7 @@ struct KernelCall {
 struct OptimizerCall {
     core::OptimizerKind kind = core::OptimizerKind::AdamW;
     double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0;
+    double momentum = 0.9;  ///< SGD with momentum
     std::int64_t step = 1;
     TensorView parameter, gradient, firstMoment, secondMoment;  ///< equal shapes; moments unused by SGD
 };

@@ -182,6 +182,17 @@ Result<void> ReferenceDevice::update(StreamIndex, const OptimizerCall& call) {
         storeFloats(call.parameter, p);
         return {};
     }
+    if (call.kind == core::OptimizerKind::SgdMomentum) {
+        // PyTorch's SGD without dampening: the buffer begins as the first gradient, which a zero one gives as well.
+        auto buffer = loadFloats(call.firstMoment);
+        for (std::size_t i = 0; i < p.size(); ++i) {
+            buffer[i] = static_cast<float>(call.momentum * buffer[i] + g[i] + call.weightDecay * p[i]);
+            p[i] = static_cast<float>(p[i] - call.learningRate * buffer[i]);
+        }
+        storeFloats(call.parameter, p);
+        storeFloats(call.firstMoment, buffer);
+        return {};
+    }
     auto m = loadFloats(call.firstMoment), v = loadFloats(call.secondMoment);
     assert(m.size() == p.size() && v.size() == p.size());
     const double correction1 = 1.0 - std::pow(call.beta1, static_cast<double>(call.step));

@@ -145,6 +145,9 @@ void Executor::openCommunicators(const CommunicatorSource& communicators) {
 }
 
 Result<void> Executor::checkModel() const {
+    if (m_graph.plan.optimizer == core::OptimizerKind::AdamW8bit)
+        return core::fail(core::ErrorCode::Unsupported, "8-bit AdamW is simulated, not run", "[training] optimizer",
+                          "choose adamw");
     const core::DType dtype = m_graph.plan.precision.compute();
     for (std::size_t i = m_class.layerBegin.index(); i < m_class.layerEnd.index(); ++i) {
         const core::Layer& layer = m_model.layers[i];
@@ -199,6 +202,7 @@ Result<std::vector<float>> Executor::ownGradient(core::ParameterId parameter) {
     if (!m_hasParameter[parameter.index()]) return std::vector<float>{};
     const UnitPlace where = m_placeOf[parameter.index()];
     UnitMemory& unit = m_units[where.unit];
+    if (!unit.layout.places[where.place].trained) return std::vector<float>{};
     SHARDSCOPE_ASSIGN(const TensorView view, gradientForUpdate(unit, where.place));
     return loadFloats(view);
 }

@@ -30,9 +30,10 @@ struct Batch {
 };
 using BatchSource = std::function<core::Result<Batch>(std::uint16_t microBatch)>;
 
-/// The defaults are PyTorch's (framework semantics 8.2); weight decay is 0 for SGD and Adam, 0.01 for AdamW.
+/// The defaults are PyTorch's (framework semantics 8.2), but for the momentum, which PyTorch leaves to the caller;
+/// weight decay is 0 for SGD and Adam, 0.01 for AdamW.
 struct OptimizerSettings {
-    double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+    double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, momentum = 0.9;
     double weightDecay = -1;  ///< negative: the optimizer's default
 };
 
@@ -105,6 +106,7 @@ private:
     core::Result<void> allocateGradients(core::BlockId id, UnitMemory& unit);
     core::Result<void> allocateRepeated(core::BlockId id, UnitMemory& unit);
     core::Result<void> allocateMoments(core::BlockId id);
+    [[nodiscard]] std::int64_t momentsPerElement() const;
     /// Dtype in which kernels make parameter gradients, and in which they are kept until they are reduced.
     [[nodiscard]] core::DType madeGradientType() const;
     [[nodiscard]] core::DType gradientType() const;

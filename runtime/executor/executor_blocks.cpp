@@ -60,15 +60,15 @@ Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t
                 return &unit.bucket;
             }
             if (maker == OpKind::ReduceCopyIn) {
-                bytes = reduced * layout.padded;
+                bytes = reduced * layout.trainedPadded;
                 return &unit.reduceInput;
             }
-            bytes = reduced * layout.share();
+            bytes = reduced * layout.gradientShare();
             return &unit.reduceShare;
-        case MemoryCategory::ShardedGradients: bytes = original * layout.share(); return &unit.shardedGradient;
+        case MemoryCategory::ShardedGradients: bytes = original * layout.gradientShare(); return &unit.shardedGradient;
         case MemoryCategory::UnshardedGradients:
             if (maker == OpKind::KeepGradients) {
-                bytes = reduced * unit.unit->elements;
+                bytes = reduced * unit.unit->trainedElements;
                 return &unit.accumulated;
             }
             bytes = original * layout.padded;
@@ -125,6 +125,18 @@ Result<void> Executor::allocateOfUnit(BlockId id, UnitMemory& unit) {
     return {};
 }
 
+std::int64_t Executor::momentsPerElement() const {
+    switch (m_graph.plan.optimizer) {
+        case core::OptimizerKind::None:
+        case core::OptimizerKind::Sgd: return 0;
+        case core::OptimizerKind::SgdMomentum: return 1;
+        case core::OptimizerKind::Adam:
+        case core::OptimizerKind::AdamW:
+        case core::OptimizerKind::AdamW8bit: return 2;
+    }
+    return 0;
+}
+
 Result<void> Executor::allocateMoments(BlockId id) {
     const core::Block& block = m_graph.blocks[id.index()];
     const core::DType dtype = m_graph.plan.precision.original;
@@ -134,7 +146,7 @@ Result<void> Executor::allocateMoments(BlockId id) {
         if (unit.unit == nullptr || (block.unit.valid() && &unit != &m_units[block.unit.index()])) continue;
         if (unit.moments != nullptr) return refuseBlock(id, "is allocated twice");
         units.push_back(&unit);
-        elements += 2 * unit.layout.ownElements();
+        elements += momentsPerElement() * unit.layout.ownElements();
     }
     const std::int64_t bytes = elements * core::sizeOf(dtype);
     // Ranks own different amounts of optimizer state, of which the graph states the largest.
@@ -147,7 +159,7 @@ Result<void> Executor::allocateMoments(BlockId id) {
     for (UnitMemory* unit : units) {
         unit->momentsBlock = id;
         unit->moments = next;
-        next += 2 * unit->layout.ownElements() * core::sizeOf(dtype);
+        next += momentsPerElement() * unit->layout.ownElements() * core::sizeOf(dtype);
     }
     return {};
 }

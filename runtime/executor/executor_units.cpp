@@ -123,22 +123,25 @@ Result<void> Executor::reduceCopyIn(const core::Op& op, UnitMemory& unit) {
     const bool accumulated = unit.accumulated.allocated();
     if (accumulated && unit.accumulated.content != Content::Whole) return refuse("finds no accumulated gradients");
     for (std::size_t p = 0; p < unit.layout.places.size(); ++p)
-        if (unit.added[p].data != nullptr)
+        if (!unit.layout.places[p].trained)
+            continue;
+        else if (unit.added[p].data != nullptr)
             return refuse("comes before a contribution was added");
         else if (unit.gradients[p].filled == accumulated)
             return refuse((accumulated ? "finds a gradient that was not accumulated: " : "finds no gradient of ") +
                           m_model.parameters[unit.layout.places[p].parameter.index()].name);
     SHARDSCOPE_TRY(checkWaits(m_running));
-    const std::int64_t ranks = unit.layout.ranks, share = unit.layout.share();
+    const std::int64_t ranks = unit.layout.ranks, share = unit.layout.gradientShare();
     const core::DType type = accumulated ? reduced : gradientType();
     std::int64_t before = 0;  // elements of the places before
     for (std::size_t p = 0; p < unit.layout.places.size(); ++p) {
         const ParameterPlace& place = unit.layout.places[p];
+        if (!place.trained) continue;
         const std::int64_t piece = place.padded / ranks;
         for (std::int64_t r = 0; r < ranks; ++r) {
             const std::int64_t begin = std::min(r * piece, place.elements),
                                end = std::min(begin + piece, place.elements);
-            const std::int64_t target = r * share + place.offset / ranks;
+            const std::int64_t target = r * share + place.gradientOffset / ranks;
             std::byte* data =
                 accumulated ? unit.accumulated.memory.data + before * core::sizeOf(type) : unit.gradients[p].data;
             const TensorView from{data + begin * core::sizeOf(type), type, {end - begin}, {}};
@@ -162,6 +165,7 @@ Result<void> Executor::keepGradients(const core::Op& op, UnitMemory& unit) {
     if (op.accumulate != there)
         return refuse(there ? "would overwrite accumulated gradients" : "adds to gradients that are not there");
     for (std::size_t p = 0; p < unit.layout.places.size(); ++p) {
+        if (!unit.layout.places[p].trained) continue;
         const std::string& name = m_model.parameters[unit.layout.places[p].parameter.index()].name;
         if (!unit.gradients[p].filled) return refuse("finds no gradient of " + name);
         if (unit.added[p].data != nullptr) return refuse("comes before a contribution was added to " + name);
@@ -171,6 +175,7 @@ Result<void> Executor::keepGradients(const core::Op& op, UnitMemory& unit) {
     std::int64_t before = 0;
     for (std::size_t p = 0; p < unit.layout.places.size(); ++p) {
         const std::int64_t elements = unit.layout.places[p].elements;
+        if (!unit.layout.places[p].trained) continue;
         const TensorView from{unit.gradients[p].data, gradientType(), {elements}, {}};
         const TensorView to = flatView(unit.accumulated.memory, reduced, before, elements);
         SHARDSCOPE_TRY(there ? m_device.add(op.stream, from, to) : m_device.copy(op.stream, from, to));
@@ -184,9 +189,9 @@ Result<void> Executor::keepGradients(const core::Op& op, UnitMemory& unit) {
 Result<void> Executor::preDivide(const core::Op& op, UnitMemory& unit) {
     if (unit.reduceInput.content != Content::Whole) return refuse("finds no packed gradients");
     SHARDSCOPE_TRY(checkWaits(m_running));
-    return m_device.divide(op.stream,
-                           flatView(unit.reduceInput.memory, m_graph.plan.precision.reduction(), 0, unit.layout.padded),
-                           op.factor);
+    return m_device.divide(
+        op.stream, flatView(unit.reduceInput.memory, m_graph.plan.precision.reduction(), 0, unit.layout.trainedPadded),
+        op.factor);
 }
 
 Result<void> Executor::reduceScatter(const core::Op& op, UnitMemory& unit) {
@@ -203,7 +208,7 @@ Result<void> Executor::reduceScatter(const core::Op& op, UnitMemory& unit) {
     if (communicator->size() != unit.layout.ranks)
         return refuse(
             fmt::format("runs over {} ranks, the unit has {} shards", communicator->size(), unit.layout.ranks));
-    const std::int64_t bytes = unit.layout.padded * core::sizeOf(dtype);
+    const std::int64_t bytes = unit.layout.trainedPadded * core::sizeOf(dtype);
     if (op.bytes.value != bytes) return refuse(fmt::format("moves {} bytes, its input has {}", op.bytes.value, bytes));
     SHARDSCOPE_TRY(checkWaits(m_running));
     SHARDSCOPE_TRY(m_device.synchronize());
@@ -214,7 +219,8 @@ Result<void> Executor::reduceScatter(const core::Op& op, UnitMemory& unit) {
                           label, {unit.reduceInput.memory.data, static_cast<std::size_t>(bytes)},
                           {target.memory.data, static_cast<std::size_t>(bytes / unit.layout.ranks)}, op.average));
     if (op.factor != 1)
-        SHARDSCOPE_TRY(m_device.divide(op.stream, flatView(target.memory, dtype, 0, unit.layout.share()), op.factor));
+        SHARDSCOPE_TRY(
+            m_device.divide(op.stream, flatView(target.memory, dtype, 0, unit.layout.gradientShare()), op.factor));
     unit.reduceInput.content = Content::Used;
     // Written into the gradient's own memory, it becomes the gradient with the copy-out.
     target.content = &target == &unit.shardedGradient ? Content::Own : Content::Whole;
@@ -235,8 +241,8 @@ Result<void> Executor::addPartial(const core::Op& op, UnitMemory& unit) {
     if (unit.partial.content != Content::Whole) return refuse("finds no share of an earlier micro-batch");
     SHARDSCOPE_TRY(checkWaits(m_running));
     const core::DType dtype = m_graph.plan.precision.reduction();
-    const TensorView own = flatView(share.memory, dtype, 0, unit.layout.share());
-    const TensorView kept = flatView(unit.partial.memory, dtype, 0, unit.layout.share());
+    const TensorView own = flatView(share.memory, dtype, 0, unit.layout.gradientShare());
+    const TensorView kept = flatView(unit.partial.memory, dtype, 0, unit.layout.gradientShare());
     const bool last = op.microBatch + 1 == m_graph.plan.microBatches;
     SHARDSCOPE_TRY(last ? m_device.add(op.stream, kept, own) : m_device.add(op.stream, own, kept));
     (last ? unit.partial : share).content = Content::Used;
@@ -251,7 +257,7 @@ Result<void> Executor::allReduceShare(const core::Op& op, UnitMemory& unit) {
     if (unit.replicasSummed) return refuse("finds the share summed over the replicas already");
     Communicator* communicator = communicatorOf(op);
     if (communicator == nullptr) return refuse("has no group");
-    const std::int64_t bytes = unit.layout.share() * core::sizeOf(dtype);
+    const std::int64_t bytes = unit.layout.gradientShare() * core::sizeOf(dtype);
     if (op.bytes.value != bytes) return refuse(fmt::format("moves {} bytes, the share has {}", op.bytes.value, bytes));
     SHARDSCOPE_TRY(checkWaits(m_running));
     SHARDSCOPE_TRY(m_device.synchronize());
@@ -268,8 +274,9 @@ Result<void> Executor::postDivide(const core::Op& op, UnitMemory& unit) {
     if (share.content != Content::Whole && share.content != Content::Own)
         return refuse("comes before its reduce-scatter");
     SHARDSCOPE_TRY(checkWaits(m_running));
-    return m_device.divide(
-        op.stream, flatView(share.memory, m_graph.plan.precision.reduction(), 0, unit.layout.share()), op.factor);
+    return m_device.divide(op.stream,
+                           flatView(share.memory, m_graph.plan.precision.reduction(), 0, unit.layout.gradientShare()),
+                           op.factor);
 }
 
 Result<void> Executor::reduceCopyOut(const core::Op& op, UnitMemory& unit) {
@@ -294,8 +301,8 @@ Result<void> Executor::reduceCopyOut(const core::Op& op, UnitMemory& unit) {
     if (op.accumulate != there)
         return refuse(there ? "would overwrite a gradient that is there" : "adds to a gradient that is not there");
     SHARDSCOPE_TRY(checkWaits(m_running));
-    const TensorView from = flatView(source.memory, precision.reduction(), 0, unit.layout.share());
-    const TensorView to = flatView(gradient.memory, precision.original, 0, unit.layout.share());
+    const TensorView from = flatView(source.memory, precision.reduction(), 0, unit.layout.gradientShare());
+    const TensorView to = flatView(gradient.memory, precision.original, 0, unit.layout.gradientShare());
     SHARDSCOPE_TRY(op.accumulate ? m_device.add(op.stream, from, to) : m_device.copy(op.stream, from, to));
     source.content = Content::Used;
     gradient.content = Content::Whole;
@@ -308,7 +315,7 @@ Result<TensorView> Executor::gradientForUpdate(UnitMemory& unit, std::size_t ind
     const core::DType original = m_graph.plan.precision.original;
     if (m_graph.plan.policy == core::UnitPolicy::Fsdp) {
         if (unit.shardedGradient.content != Content::Whole) return refuse("finds no reduced gradient of " + name);
-        return flatView(unit.shardedGradient.memory, original, place.offset / unit.layout.ranks, place.own);
+        return flatView(unit.shardedGradient.memory, original, place.gradientOffset / unit.layout.ranks, place.own);
     }
     if (!unit.gradients[index].filled) return refuse("finds no gradient of " + name);
     if (unit.gradients[index].inBucket) return refuse("comes before the reduction of the gradient of " + name);
@@ -318,13 +325,17 @@ Result<TensorView> Executor::gradientForUpdate(UnitMemory& unit, std::size_t ind
 }
 
 Result<void> Executor::optimizerStep(const core::Op& op) {
-    const core::OptimizerKind kind = m_graph.plan.optimizer;
-    const bool hasState = kind == core::OptimizerKind::Adam || kind == core::OptimizerKind::AdamW;
+    const std::int64_t moments = momentsPerElement();
+    const auto updates = [](const UnitMemory& unit, std::size_t p) {
+        return unit.unit != nullptr && unit.layout.places[p].trained;
+    };
     for (UnitMemory& unit : m_units) {
         if (unit.unit == nullptr) continue;
         if (unit.master().content != Content::Whole) return refuse("finds no parameters of " + unit.unit->name);
-        if (hasState && unit.moments == nullptr) return refuse("finds no optimizer state of " + unit.unit->name);
-        for (std::size_t p = 0; p < unit.layout.places.size(); ++p) SHARDSCOPE_TRY(gradientForUpdate(unit, p));
+        if (moments > 0 && unit.layout.ownElements() > 0 && unit.moments == nullptr)
+            return refuse("finds no optimizer state of " + unit.unit->name);
+        for (std::size_t p = 0; p < unit.layout.places.size(); ++p)
+            if (updates(unit, p)) SHARDSCOPE_TRY(gradientForUpdate(unit, p));
     }
     if (m_received.allocated()) return refuse("comes before received gradients were added");
     SHARDSCOPE_TRY(checkWaits(m_running));
@@ -336,24 +347,21 @@ Result<void> Executor::optimizerStep(const core::Op& op) {
         const std::int64_t all = unit.layout.ownElements();
         for (std::size_t p = 0; p < unit.layout.places.size(); ++p) {
             const ParameterPlace& place = unit.layout.places[p];
-            OptimizerCall call{kind,
-                               m_settings.learningRate,
-                               m_settings.beta1,
-                               m_settings.beta2,
-                               m_settings.epsilon,
-                               m_settings.weightDecay,
-                               m_optimizerSteps,
-                               {},
-                               {},
-                               {},
-                               {}};
+            if (!updates(unit, p)) continue;
+            OptimizerCall call;
+            call.kind = m_graph.plan.optimizer;
+            call.learningRate = m_settings.learningRate;
+            call.beta1 = m_settings.beta1;
+            call.beta2 = m_settings.beta2;
+            call.epsilon = m_settings.epsilon;
+            call.weightDecay = m_settings.weightDecay;
+            call.momentum = m_settings.momentum;
+            call.step = m_optimizerSteps;
             call.parameter = flatView(unit.master().memory, original, place.offset / unit.layout.ranks, place.own);
             SHARDSCOPE_ASSIGN(call.gradient, gradientForUpdate(unit, p));
-            if (hasState) {
-                const std::int64_t size = core::sizeOf(original);
-                call.firstMoment = {unit.moments + first * size, original, {place.own}, {}};
-                call.secondMoment = {unit.moments + (all + first) * size, original, {place.own}, {}};
-            }
+            const std::int64_t size = core::sizeOf(original);
+            if (moments > 0) call.firstMoment = {unit.moments + first * size, original, {place.own}, {}};
+            if (moments > 1) call.secondMoment = {unit.moments + (all + first) * size, original, {place.own}, {}};
             SHARDSCOPE_TRY(m_device.update(op.stream, call));
             first += place.own;
         }

@@ -9,7 +9,7 @@ namespace shardscope::runtime {
 
 std::int64_t UnitLayout::ownElements() const {
     std::int64_t sum = 0;
-    for (const ParameterPlace& place : places) sum += place.own;
+    for (const ParameterPlace& place : places) sum += place.trained ? place.own : 0;
     return sum;
 }
 
@@ -25,7 +25,10 @@ UnitLayout layOut(const core::Model& model, const core::Unit& unit, std::int64_t
         place.padded = core::paddedElements(place.shape, ranks);
         place.offset = layout.padded;
         place.own = core::elementsOf(core::shardShape(place.shape, ranks, rank));
+        place.trained = !model.parameters[id.index()].frozen;
+        place.gradientOffset = layout.trainedPadded;
         layout.padded += place.padded;
+        if (place.trained) layout.trainedPadded += place.padded;
         layout.places.push_back(std::move(place));
     }
     return layout;

@@ -24,15 +24,20 @@ struct ParameterPlace {
     std::int64_t padded = 0;    ///< whole, padded (framework semantics 1.7)
     std::int64_t offset = 0;    ///< of the padded whole, in elements
     std::int64_t own = 0;       ///< elements of this rank's shard that are no padding
+    bool trained = true;
+    std::int64_t gradientOffset = 0;  ///< like `offset`, among the trained ones
 };
 
 struct UnitLayout {
     std::vector<ParameterPlace> places;
-    std::int64_t padded = 0;  ///< elements of the whole unit
-    std::int64_t ranks = 1;   ///< shard group
-    std::int64_t rank = 0;    ///< own position in it
+    std::int64_t padded = 0;         ///< elements of the whole unit
+    std::int64_t trainedPadded = 0;  ///< of its trained parameters
+    std::int64_t ranks = 1;          ///< shard group
+    std::int64_t rank = 0;           ///< own position in it
 
     [[nodiscard]] std::int64_t share() const { return padded / ranks; }
+    [[nodiscard]] std::int64_t gradientShare() const { return trainedPadded / ranks; }
+    /// Of trained parameters: what the optimizer updates.
     [[nodiscard]] std::int64_t ownElements() const;
 };
 [[nodiscard]] UnitLayout layOut(const core::Model& model, const core::Unit& unit, std::int64_t ranks,

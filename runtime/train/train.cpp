@@ -167,6 +167,7 @@ Result<TrainReport> trainSteps(const TrainConfig& config) {
     workload.batch = config.batch;
     workload.dtype = config.plan.precision.compute();
     workload.attention = config.attention;
+    workload.frozen = config.frozen;
     SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(config.model, workload));
     SHARDSCOPE_TRY(checkSamples(config, model));
     core::StepGraph built;

@@ -29,6 +29,7 @@ struct TrainConfig {
     /// Samples of a micro-batch of one rank. The global batch is batch x plan.microBatches x data-parallel ranks.
     std::int64_t batch = 1;
     core::Workload::AttentionKind attention = core::Workload::AttentionKind::Flash;
+    std::vector<std::string> frozen = {};  ///< modules and parameters that are not trained
     std::int64_t steps = 5;
     OptimizerSettings optimizer;
     std::uint32_t seed = 0;

@@ -293,7 +293,12 @@ private:
                 if (block.persistent) return "bucket of gradients";
                 return m_graph.streams[block.pool].kind == core::StreamKind::Compute ? "reduce-scatter input"
                                                                                      : "reduce-scatter output";
-            case MemoryCategory::OptimizerState: return "exp_avg, exp_avg_sq";
+            case MemoryCategory::OptimizerState:
+                switch (m_graph.plan.optimizer) {
+                    case core::OptimizerKind::SgdMomentum: return "momentum_buffer";
+                    case core::OptimizerKind::AdamW8bit: return "exp_avg, exp_avg_sq in 8 bits";
+                    default: return "exp_avg, exp_avg_sq";
+                }
             case MemoryCategory::Activations: return "activations";
             case MemoryCategory::Workspace:
                 if (!isCompute(block.firstUse))

@@ -101,7 +101,8 @@ TEST(Scenario, RefusesValuesThatAreNoSizes) {
     for (const std::string bad : {"0", "-2", "inf"})
         EXPECT_FALSE(parse("[parallelism]\ndata_parallel_shard_degree = " + bad)) << bad;
     EXPECT_EQ(errorOf("[training]\noptimizer = \"adanw\""),
-              "s.toml:2 [training] optimizer: found \"adanw\", expected one of: adamw, adam, sgd, none\n"
+              "s.toml:2 [training] optimizer: found \"adanw\", expected one of: adamw, adamw_8bit, adam, sgd, "
+              "sgd_momentum, none\n"
               "  did you mean \"adamw\"?");
     EXPECT_FALSE(parse("[precision]\ndtype = \"int64\""));
 }

@@ -124,6 +124,28 @@ TEST(LiveBytes, HoldForEverySwitchOfFsdp) {
         }
 }
 
+TEST(LiveBytes, HoldWithFrozenParametersAndOtherOptimizers) {
+    for (const core::DType param : {core::DType::F32, core::DType::BF16})
+        for (const std::vector<std::string>& frozen :
+             {std::vector<std::string>{"encoder.layers.encoder_layer_0"},
+              {"conv_proj", "class_token", "encoder.pos_embedding"},
+              {"encoder.layers.encoder_layer_1.mlp.0", "encoder.layers.encoder_layer_1.ln_1"}}) {
+            SCOPED_TRACE(frozen.front());
+            TrainConfig config = fsdp(12, 3, 2);
+            config.frozen = frozen;
+            config.plan.precision.param = param;
+            expectEqualBytes(config);
+            config.plan.gradientSync = core::GradientSync::LastMicroBatch;
+            config.plan.checkpointing.mode = core::Checkpointing::Mode::Full;
+            expectEqualBytes(config);
+        }
+    for (const core::OptimizerKind kind : {core::OptimizerKind::Sgd, core::OptimizerKind::SgdMomentum}) {
+        TrainConfig config = fsdp(12, 3);
+        config.plan.optimizer = kind;
+        expectEqualBytes(config);
+    }
+}
+
 TEST(LiveBytes, HoldForEveryReshardAndPrefetch) {
     for (const core::Reshard reshard :
          {core::Reshard{core::Reshard::Kind::False, 0}, core::Reshard{core::Reshard::Kind::Group, 2}}) {

@@ -84,6 +84,57 @@ TEST(StrategiesAgree, OnLossesAndGradients) {
     }
 }
 
+TEST(StrategiesAgree, OnWhatIsTrainedWithTheRestFrozen) {
+    const std::vector<std::vector<std::string>> kinds = {
+        {"encoder.layers.encoder_layer_0"},  // backward goes on below it
+        {"conv_proj", "class_token", "encoder.pos_embedding", "encoder.layers.encoder_layer_0"},  // and not
+        {"encoder.layers.encoder_layer_1.mlp.0", "encoder.layers.encoder_layer_0.ln_1"}};         // parts of a unit
+    for (const auto& frozen : kinds) {
+        SCOPED_TRACE(frozen.front());
+        TrainConfig plain = prepared(single(12)), alone = plain, sharded = prepared(fsdp(12, 3)),
+                    stages = prepared(naive(12, 2, 3)), accumulated = prepared(fsdp(12, 2, 3));
+        accumulated.plan.gradientSync = core::GradientSync::LastMicroBatch;
+        const core::Model model = modelFor(plain);
+        alone.frozen = frozen;
+        plain.steps = alone.steps = 1;
+        const ParameterValues all = train(plain).gradients, some = train(alone).gradients;
+        std::size_t left = 0;
+        for (std::size_t p = 0; p < all.size(); ++p) {
+            if (some[p].empty()) continue;
+            ++left;
+            EXPECT_EQ(some[p], all[p]) << model.parameters[p].name;
+        }
+        EXPECT_GT(left, 0u);
+        EXPECT_LT(left, all.size());
+        for (TrainConfig* config : {&sharded, &stages, &accumulated}) {
+            if (config == &stages && frozen.size() > 2) continue;  // no gradient for the first stage: refused
+            config->frozen = frozen;
+            config->steps = 1;
+            const ParameterValues gradients = train(*config).gradients;
+            for (std::size_t p = 0; p < all.size(); ++p) {
+                ASSERT_EQ(gradients[p].size(), some[p].size()) << model.parameters[p].name;
+                if (some[p].empty()) continue;
+                EXPECT_LE(relativeDistance(withoutKeyBias(model.parameters[p], gradients[p]),
+                                           withoutKeyBias(model.parameters[p], some[p])),
+                          2e-6)
+                    << model.parameters[p].name;
+            }
+        }
+    }
+}
+
+TEST(StrategiesAgree, UnderSgdWithMomentum) {
+    TrainConfig alone = prepared(single(12)), sharded = prepared(fsdp(12, 3));
+    for (TrainConfig* config : {&alone, &sharded}) config->plan.optimizer = core::OptimizerKind::SgdMomentum;
+    TrainConfig plain = alone;
+    plain.plan.optimizer = core::OptimizerKind::Sgd;
+    const auto losses = train(alone).losses, shardedLosses = train(sharded).losses, plainLosses = train(plain).losses;
+    ASSERT_EQ(losses.size(), 5u);
+    for (std::size_t t = 0; t < 5; ++t) EXPECT_NEAR(losses[t] / shardedLosses[t], 1.0, 1e-6) << t;
+    EXPECT_EQ(losses[1], plainLosses[1]);  // the first step is plain SGD's
+    EXPECT_NE(losses[3], plainLosses[3]);
+}
+
 // With data of their own the ranks' gradients differ, and what each keeps is the mean: N times one rank's would be the
 // sum.
 TEST(StrategiesAgree, TheReducedGradientIsTheMeanOverRanks) {

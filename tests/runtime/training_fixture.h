@@ -62,6 +62,7 @@ inline core::Model modelFor(const TrainConfig& config) {
     workload.batch = config.batch;
     workload.dtype = config.plan.precision.compute();
     workload.attention = config.attention;
+    workload.frozen = config.frozen;
     auto model = core::buildModel(config.model, workload);
     EXPECT_TRUE(model) << (model ? "" : core::describe(model.error()));
     return model ? std::move(*model) : core::Model{};

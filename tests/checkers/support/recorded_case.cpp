@@ -49,9 +49,9 @@ Reshard reshardOf(const Document& value) {
 
 // Switches of which this program has no knob.
 constexpr std::array kMissing = {
-    "offload",      "skip_in_forward", "dead_branch",      "repeat",          "freeze",
-    "chunked_head", "eval_mode",       "rs_unused_params", "eval_then_train", "clip",
-    "user_unshard", "shard_dim1",      "post_optim_event", "per_param_mesh",
+    "offload",    "skip_in_forward",  "dead_branch",     "repeat", "chunked_head",
+    "eval_mode",  "rs_unused_params", "eval_then_train", "clip",   "user_unshard",
+    "shard_dim1", "post_optim_event", "per_param_mesh",
 };
 constexpr std::array kKnown = {
     "world",
@@ -85,6 +85,7 @@ constexpr std::array kKnown = {
     "unshard_async_op",
     "separate_rs_group",
     "ac",
+    "freeze",
     "runtime_raf",
     "share_ctx",
 };
@@ -198,6 +199,7 @@ Result<Model> toyModel(const ToySizes& sizes, DType compute) {
     workload.batch = sizes.batch;
     workload.sequence = sizes.model.sequence;
     workload.dtype = compute;
+    workload.frozen = sizes.frozen;
     return buildModel(*spec, workload);
 }
 
@@ -215,6 +217,9 @@ Result<ExpressedCase> express(const Document& config) {
     sizes.model.blockKind = textOr(config, "block_kind", sizes.model.blockKind);
     const Document* tied = config.find("tied");
     sizes.model.tied = tied != nullptr && tied->boolean;
+
+    if (const Document* frozen = config.find("freeze"))
+        for (const Document& module : frozen->items) sizes.frozen.push_back(module.text);
 
     plan.mesh.dpShard = integerOr(config, "world", 2);
     const Document* mesh = config.find("mesh");

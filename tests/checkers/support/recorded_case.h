@@ -25,6 +25,7 @@ namespace shardscope::checkers {
 struct ToySizes {
     tests::ToyModel model;
     std::int64_t batch = 2;
+    std::vector<std::string> frozen = {};
 };
 [[nodiscard]] core::Result<core::Model> toyModel(const ToySizes& sizes, core::DType compute = core::DType::F32);
 

@@ -156,19 +156,21 @@ private:
         const Precision& p = m_graph.plan.precision;
         const DType kept = sizeOf(p.reduction()) < sizeOf(p.compute()) ? p.compute() : p.reduction();
         return line("grad_keep", name,
-                    {{"numel", std::to_string(m_graph.units[id.index()].elements)}, {"dtype", shortName(kept)}});
+                    {{"numel", std::to_string(m_graph.units[id.index()].trainedElements)}, {"dtype", shortName(kept)}});
     }
 
     [[nodiscard]] std::string copyInLine(UnitId id, const std::string& name) const {
         const Op* op = nextOp(id, {OpKind::ReduceCopyIn});
         const Unit& unit = m_graph.units[id.index()];
-        if (op == nullptr || unit.elements == 0) return line("rs_copy_in", name);
+        if (op == nullptr || unit.trainedElements == 0) return line("rs_copy_in", name);
         // The op tells how many bytes it reads; of the two dtypes in play one has that size.
-        const std::int64_t size = op->read.value / unit.elements;
+        const std::int64_t size = op->read.value / unit.trainedElements;
         const DType compute = m_graph.plan.precision.compute();
+        const auto trained = std::count_if(unit.parameters.begin(), unit.parameters.end(),
+                                           [&](ParameterId p) { return !m_model.parameters[p.index()].frozen; });
         return line("rs_copy_in", name,
-                    {{"params", std::to_string(unit.parameters.size())},
-                     {"numel", std::to_string(unit.elements)},
+                    {{"params", std::to_string(trained)},
+                     {"numel", std::to_string(unit.trainedElements)},
                      {"grad_dtype", shortName(size == sizeOf(compute) ? compute : op->dtype)},
                      {"reduce_dtype", shortName(op->dtype)}});
     }
