@@ -117,9 +117,6 @@ Result<Model> Architecture::build(const std::string& name, const std::string& fa
         }
     }
 
-    if (std::any_of(model.parameters.begin(), model.parameters.end(), [](const Parameter& p) { return p.frozen; }))
-        model.caveats.push_back("frozen parameters are simulated as if they were trained");
-
     std::vector<std::optional<std::pair<ProgramId, Shape>>> written(m_programs.size());
     Shape shape;  // of what the layers hand on
     for (std::size_t i = 0; i < m_layers.size(); ++i) {
