@@ -86,7 +86,12 @@ void Architecture::layer(std::string name, LayerKind kind, std::string module, s
 }
 
 void Architecture::layer(std::string name, LayerKind kind, std::string module, std::string type, Forward forward) {
-    const std::size_t made = program(name, std::move(type), std::move(forward));
+    const char* what = kind == LayerKind::Embedding ? "embedding"
+                       : kind == LayerKind::Norm    ? "final norm"
+                       : kind == LayerKind::Head    ? "head"
+                       : kind == LayerKind::Loss    ? "loss"
+                                                    : "block";
+    const std::size_t made = program(what, std::move(type), std::move(forward));
     layer(std::move(name), kind, std::move(module), made);
 }
 
