@@ -70,6 +70,8 @@ QString englishIn(QString text, const std::set<QString>& names) {
     // The words of a library that reads JSON or TOML, quoted as such.
     text.remove(QRegularExpression(QStringLiteral("\\(해석기의 말: [^\n]*\\)")));
     text.remove(QRegularExpression(QStringLiteral("아는 것: [^\n]*")));
+    // The values that a key or a file takes.
+    text.remove(QRegularExpression(QStringLiteral("다음 중 하나: [^\n]*")));
     text.remove(QRegularExpression(QStringLiteral("`[^`]*`|https?://\\S+")));
     // Paths, keys, identifiers, files.
     text.remove(QRegularExpression(QStringLiteral("\\S*[_./=\\[\\]\"'][\\S]*")));
