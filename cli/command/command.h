@@ -16,15 +16,15 @@ namespace shardscope::cli {
 
 /// What the user wrote; each command looks at its own part.
 struct Arguments {
-    std::string program;                                    ///< path of the running program
-    std::string input;                                      ///< a scenario, or a model in its place
-    std::vector<std::string> set;                           ///< "section.key=value"
-    std::vector<std::string> outputs;                       ///< -o
-    std::string strategies;                                 ///< "naive,fsdp"; empty: the command's default
-    std::int64_t naiveMicroBatch = 0;                       ///< 0: not given
-    std::string over;                                       ///< sweep: "section.key=v1,v2"
-    std::string device = "reference";                       ///< run
-    std::int64_t ranks = 0, steps = 5;                      ///< run; 0: as the scenario says
+    std::string program;                                          ///< path of the running program
+    std::string input;                                            ///< a scenario, or a model in its place
+    std::vector<std::string> set;                                 ///< "section.key=value"
+    std::vector<std::string> outputs;                             ///< -o
+    std::string strategies;                                       ///< "naive,fsdp"; empty: the command's default
+    std::int64_t naiveMicroBatch = 0;                             ///< 0: not given
+    std::string over;                                             ///< sweep: "section.key=v1,v2"
+    std::string device = "reference";                             ///< run
+    std::int64_t ranks = 0, steps = 5;                            ///< run; 0: as the scenario says
     std::vector<std::string> runs, collectives, gemm, attention;  ///< backtest: files of measurements
     bool json = false, csv = false, explain = false, dot = false;
     std::string language = "en";  ///< of pictures

@@ -162,6 +162,7 @@ Result<MissingRoot> withoutRoot(const PlanReport& without, const core::Resolved&
                                 const EvaluateOptions& options) {
     core::Case wrapped = without.setup;
     wrapped.plan.fsdp.wrap.root = true;
+    wrapped.plan.fsdp.shareContext = false;  // there is one context then
     std::vector<std::string> sameCaveats;
     SHARDSCOPE_ASSIGN(const PlanReport with, evaluateCase(resolved, wrapped, without.model, options, sameCaveats));
     return MissingRoot{with.stepNs, with.tightest().memory.step.hostOrder.total, borrowedBy(*without.graph),

@@ -385,11 +385,18 @@ std::string ddpCalls(const core::Model& model, const core::Plan& plan) {
     if (plan.ddp.gradientAsBucketView) text += ", gradient_as_bucket_view=True";
     text += ")\n";
     const core::Precision& precision = plan.precision;
-    if (precision.compute() != precision.original)
-        text += fmt::format("   with torch.autocast(\"cuda\", dtype={}):\n       loss = criterion(model(x), y)\n",
-                            torchName(precision.compute()));
-    if (plan.microBatches > 1 && plan.gradientSync == core::GradientSync::LastMicroBatch)
-        text += "   with model.no_sync():  # around every micro-batch but the last\n       loss.backward()\n";
+    const bool autocast = precision.compute() != precision.original;
+    std::string indent = "   ";
+    // Forward has to stand inside as well: it is there that DDP decides whether to reduce.
+    if (plan.microBatches > 1 && plan.gradientSync == core::GradientSync::LastMicroBatch) {
+        text += indent + "with model.no_sync():  # every micro-batch but the last\n";
+        indent += "    ";
+    }
+    if (autocast)
+        text += fmt::format("{}with torch.autocast(\"cuda\", dtype={}):\n", indent, torchName(precision.compute()));
+    if (autocast || indent.size() > 3)
+        text += fmt::format("{}{}loss = criterion(model(x), y)\n{}loss.backward()\n", indent, autocast ? "    " : "",
+                            indent);
     return text;
 }
 

@@ -18,7 +18,8 @@ std::string switchCalls(const core::Plan& plan) {
     if (!ofEach.empty())
         text += "   for module in model.modules():\n       if isinstance(module, FSDPModule):\n" + ofEach;
     for (const std::string& unit : fsdp.notGatheredInBackward)
-        text += fmt::format("   model.get_submodule(\"{}\").set_unshard_in_backward(False)\n", unit);
+        text += fmt::format("   {}.set_unshard_in_backward(False)\n",
+                            unit == "root" ? "model" : fmt::format("model.get_submodule(\"{}\")", unit));
     if (fsdp.shareContext)
         text += "   share_comm_ctx([module for module in model.modules() if isinstance(module, FSDPModule)])\n";
     if (fsdp.manualFinalize) text += "   model.set_manual_backward_finalization(True)\n";
@@ -41,16 +42,22 @@ std::string switchCalls(const core::Plan& plan) {
 std::string checkpointCalls(const core::Model& model, const core::Plan& plan) {
     using Mode = core::Checkpointing::Mode;
     const core::Checkpointing& how = plan.checkpointing;
-    if (how.mode == Mode::None) return "";
+    std::string frozen;
+    for (const std::string& name : model.workload.frozen)
+        frozen += fmt::format(
+            "   for name, p in model.named_parameters():\n"
+            "       if name == \"{0}\" or name.startswith(\"{0}.\"): p.requires_grad_(False)\n",
+            name);
+    if (how.mode == Mode::None) return frozen;
     std::string type;
     for (const core::Layer& layer : model.layers)
         if (layer.kind == core::LayerKind::Block && layer.module.valid())
             type = model.modules[layer.module.index()].type;
     std::string arguments = how.earlyStop ? "" : ", early_stop=False";
     if (how.mode == Mode::Selective) arguments += ", context_fn=keep";
-    std::string text =
-        "   from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import (\n"
-        "       apply_activation_checkpointing, checkpoint_wrapper)\n";
+    std::string text = frozen +
+                       "   from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import (\n"
+                       "       apply_activation_checkpointing, checkpoint_wrapper)\n";
     if (how.mode == Mode::Selective)
         text += "   # keep: create_selective_checkpoint_contexts with torchtitan's list of operations\n";
     text += fmt::format("   blocks = [m for m in model.modules() if type(m).__name__ == \"{}\"]{}\n", type,

@@ -11,7 +11,8 @@ namespace shardscope::cli {
 /// lines to follow the fully_shard calls. Empty where there are none.
 [[nodiscard]] std::string switchCalls(const core::Plan& plan);
 
-/// The calls that checkpoint the model's blocks, to stand before its wrapping. Empty where nothing is checkpointed.
+/// The calls that freeze parameters and checkpoint the model's blocks, to stand before its wrapping. Empty where there
+/// is nothing of that.
 [[nodiscard]] std::string checkpointCalls(const core::Model& model, const core::Plan& plan);
 
 }  // namespace shardscope::cli

@@ -6,10 +6,12 @@
 namespace shardscope::core {
 
 ClassBlocks blocksOf(const StepGraph& graph, ClassId rankClass) {
-    const auto classOf = [](const Block& block) { return block.rankClass.value; };
-    assert(std::ranges::is_sorted(graph.blocks, {}, classOf));
-    const auto found = std::ranges::equal_range(graph.blocks, rankClass.value, {}, classOf);
-    return {static_cast<std::size_t>(found.begin() - graph.blocks.begin()), {found.begin(), found.end()}};
+    const auto byClass = [](const Block& a, const Block& b) { return a.rankClass.value < b.rankClass.value; };
+    assert(std::is_sorted(graph.blocks.begin(), graph.blocks.end(), byClass));
+    Block wanted;
+    wanted.rankClass = rankClass;
+    const auto [begin, end] = std::equal_range(graph.blocks.begin(), graph.blocks.end(), wanted, byClass);
+    return {static_cast<std::size_t>(begin - graph.blocks.begin()), {begin, end}};
 }
 
 HostMemoryCursor::HostMemoryCursor(const StepGraph& graph, const RankClass& rankClass, std::int64_t optimizerStateBytes)

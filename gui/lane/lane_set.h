@@ -40,8 +40,8 @@ struct LaneSet {
     std::int64_t peak = 0;      ///< index into memory.time of the largest total
 };
 
-/// Of a plan of a report, which must outlive the lanes: a class of identical ranks once, however many there are. What is
-/// stopped is not complete.
+/// Of a plan of a report, which must outlive the lanes: a class of identical ranks once, however many there are. What
+/// is stopped is not complete.
 [[nodiscard]] LaneSet lanesOf(const cli::PlanReport& plan, const std::stop_token& stop = {});
 /// Of any timeline, without memory.
 [[nodiscard]] LaneSet lanesOf(std::shared_ptr<const timeline::Timeline> timeline, const std::stop_token& stop = {});

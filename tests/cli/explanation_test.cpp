@@ -67,6 +67,16 @@ TEST(Explanation, WritesSwitchesAndTheLoopOverMicroBatches) {
         EXPECT_EQ(plain.find(part), std::string::npos) << part << "\n" << plain;
 }
 
+TEST(Explanation, WritesWhatIsFrozen) {
+    const std::string text = explained({R"(training.frozen=["conv_proj"])"});
+    EXPECT_NE(text.find("name.startswith(\"conv_proj.\"): p.requires_grad_(False)"), std::string::npos) << text;
+}
+
+TEST(Explanation, SharesAContextWithoutARoot) {
+    const std::string text = explained({"parallelism.fsdp_wrap_root=false", "parallelism.fsdp_share_context=true"});
+    EXPECT_NE(text.find("share_comm_ctx(["), std::string::npos) << text;
+}
+
 TEST(Explanation, WritesCheckpointing) {
     const std::string text = explained({"training.activation_checkpoint=every", "training.checkpoint_every=3",
                                         "training.checkpoint_early_stop=false"});
