@@ -59,7 +59,19 @@ std::string checkpointCalls(const core::Model& model, const core::Plan& plan) {
                        "   from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import (\n"
                        "       apply_activation_checkpointing, checkpoint_wrapper)\n";
     if (how.mode == Mode::Selective)
-        text += "   # keep: create_selective_checkpoint_contexts with torchtitan's list of operations\n";
+        text +=
+            "   from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts\n"
+            "   def keep():  # attention, and every other product without a bias; one count a pass\n"
+            "       count = {False: 0, True: 0}\n"
+            "       def policy(context, op, *args, **kwargs):\n"
+            "           name = str(op)\n"
+            "           if name.startswith((\"aten.mm\", \"aten.linear\")):\n"
+            "               count[context.is_recompute] += 1\n"
+            "               kept = count[context.is_recompute] % 2 == 1\n"
+            "           else:\n"
+            "               kept = name.startswith(\"aten.addmm\") or \"_attention\" in name\n"
+            "           return CheckpointPolicy.MUST_SAVE if kept else CheckpointPolicy.PREFER_RECOMPUTE\n"
+            "       return create_selective_checkpoint_contexts(policy)\n";
     text += fmt::format("   blocks = [m for m in model.modules() if type(m).__name__ == \"{}\"]{}\n", type,
                         how.mode == Mode::EveryNth ? fmt::format("[{}::{}]", how.everyNth - 1, how.everyNth) : "");
     text += fmt::format(

@@ -1,7 +1,11 @@
 #include "cli/face/hardware_names.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
+
+#include "core/cluster/cluster.h"
 
 namespace shardscope::cli {
 
@@ -34,6 +38,8 @@ std::optional<std::string> gpuPresetCalled(std::string_view name, std::int64_t m
         {"A10G", "a10g"},
     }};
     name = name.substr(0, name.find(" ("));
+    const std::vector<std::string> presets = core::gpuPresetNames();
+    if (std::find(presets.begin(), presets.end(), name) != presets.end()) return std::string(name);
     for (const auto& [word, preset] : kNames) {
         if (word != name) continue;
         if (!preset.ends_with('-')) return std::string(preset);

@@ -48,6 +48,7 @@ Result<double> secondsOf(const CsvRow& row, double flops) {
 
 void price(ReplayedRow& out, double seconds, double measured) {
     if (refuse(out, measured <= 0, "neither a time nor a rate is given")) return;
+    if (refuse(out, measured < 1e-9, "a time under a nanosecond")) return;
     out.quantity = "time";
     out.measured = out.seconds = measured;
     out.predicted = seconds;

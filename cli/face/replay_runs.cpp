@@ -96,14 +96,15 @@ Result<ReplayedRow> replayRun(const CsvRow& row, Backtest& backtest, const core:
     if (fits == "Y" || fits == "OOM") out.fits = fits == "Y";
     out.measuredMemory = memory.value_or(0);
     out.reason = setup.reason;
-    const auto& c = setup.scenario.cluster;
-    const std::int64_t gpus = c.nodes * c.gpusPerNode;
+    SHARDSCOPE_ASSIGN(const auto stated, row.integer("n_gpus", 1, 1'000'000));  // setupOfRun has taken it
+    const std::int64_t gpus = stated.value_or(0);
     out.scale = gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", gpus);
     out.scaleOrder = static_cast<double>(gpus);
     out.strategy = setup.scenario.parallelism.strategy;
     if (setup.scenario.parallelism.replicateDegree > 1 && out.strategy == "fsdp") out.strategy = "hsdp";
     if (setup.scenario.training.checkpoint != "none")
         out.strategy += fmt::format(", {} checkpointing", setup.scenario.training.checkpoint);
+    if (!setup.reason.empty()) out.strategy = row.text("strategy");
     const bool nothing = published.quantity.empty() && out.measuredMemory <= 0 && fits != "OOM";
     if (out.reason.empty() && nothing) out.reason = "only a FLOP rate, an MFU or derived figures are given";
     if (!out.reason.empty()) return out;

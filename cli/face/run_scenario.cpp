@@ -135,19 +135,19 @@ private:
 
     void strategy() {
         auto& p = m_out.scenario.parallelism;
-        const std::string_view word = text("strategy");
+        const std::string word = lowered(text("strategy"));
         const std::int64_t gpus = m_n.gpus.value_or(0);
         const std::int64_t stage = m_n.stage.value_or(0);
         refuse(gpus == 0, "n_gpus is not given");
-        refuse(contains(word, "ZeRO") || contains(word, "DeepSpeed") || contains(word, "distributed optimizer"),
+        refuse(contains(word, "zero") || contains(word, "deepspeed") || contains(word, "distributed optimizer"),
                "DeepSpeed's or Megatron's ZeRO");
-        const bool sharded = word == "FSDP" || word == "FSDP2" || word == "HSDP";
+        const bool sharded = word == "fsdp" || word == "fsdp2" || word == "hsdp";
         if (sharded) {
             p.strategy = "fsdp";
-            if (word == "HSDP" && !m_n.shard) assume("HSDP without its shard degree: one node");
-            if (word != "HSDP" && !m_n.shard) assume("FSDP without its shard degree: over all GPUs");
+            if (word == "hsdp" && !m_n.shard) assume("HSDP without its shard degree: one node");
+            if (word != "hsdp" && !m_n.shard) assume("FSDP without its shard degree: over all GPUs");
             const std::int64_t node = m_n.perNode.value_or(8);
-            p.shardDegree = m_n.shard.value_or(word == "HSDP" ? std::min(node, gpus) : gpus);
+            p.shardDegree = m_n.shard.value_or(word == "hsdp" ? std::min(node, gpus) : gpus);
             refuse(p.shardDegree == 0 || gpus % std::max<std::int64_t>(1, p.shardDegree) != 0,
                    "the shard degree does not divide n_gpus");
             p.replicateDegree = gpus / std::max<std::int64_t>(1, p.shardDegree);
@@ -160,7 +160,7 @@ private:
         refuse(stage > 0, "DeepSpeed's or Megatron's ZeRO");
         // Degrees of one are stated beside names such as DP+TP+PP.
         const bool stated = m_n.tp && m_n.pp;
-        const bool data = word == "DP" || word == "DDP" || (word.starts_with("DP+") && stated);
+        const bool data = word == "dp" || word == "ddp" || (word.starts_with("dp+") && stated);
         if (word == "single" || (data && gpus == 1)) {
             p.strategy = "single";
             refuse(gpus > 1, "strategy single on several GPUs");
@@ -169,8 +169,8 @@ private:
         p.strategy = "ddp";
         m_out.scenario.training.gradientSync = "last";
         refuse(word.empty(), "strategy is not given");
-        refuse(word.starts_with("DP+") && !stated, "tp or pp is not given");
-        refuse(!data, fmt::format("strategy {}", word));
+        refuse(word.starts_with("dp+") && !stated, "tp or pp is not given");
+        refuse(!data, fmt::format("strategy {}", text("strategy")));
     }
 
     void hardware() {

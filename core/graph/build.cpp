@@ -130,8 +130,8 @@ Result<void> checkPlan(const Plan& plan) {
                     "use policy 'fsdp', or data-parallel degrees of 1");
     if (plan.policy != UnitPolicy::Fsdp && plan.gradientSync == GradientSync::AllReduceLast)
         return fail(ErrorCode::Input,
-                    fmt::format("found \"all_reduce_last\" under '{}', expected fsdp with replicas", row.name),
-                    "[training] gradient_sync", "use \"every\" or \"last\"");
+                    fmt::format("found \"all_reduce_last\" under '{}', expected fsdp with replicas", plan.name),
+                    "[training] gradient_sync", "use \"every\" or \"last\", or compare fsdp alone: --strategy fsdp");
     if (plan.policy == UnitPolicy::Ddp) return checkDdp(plan);
     if (plan.policy == UnitPolicy::Fsdp) SHARDSCOPE_TRY(checkFsdp(plan));
     return checkSchedule(plan);
@@ -154,9 +154,9 @@ Result<void> checkFrozen(const Model& model, const Plan& plan, const std::vector
         });
         if (!stage.first() && !sends)
             return fail(ErrorCode::Unsupported,
-                        fmt::format("all parameters up to '{}' are frozen: no gradient reaches stage {}",
-                                    model.layers[stage.begin.index()].name, stage.index - 1),
-                        kPlace, "use fewer stages, or train a parameter of the first one");
+                        fmt::format("all parameters before '{}' are frozen: under '{}' no gradient reaches stage {}",
+                                    model.layers[stage.begin.index()].name, plan.name, stage.index - 1),
+                        kPlace, "use fewer stages, train a parameter of the first one, or choose --strategy fsdp");
     }
     return {};
 }

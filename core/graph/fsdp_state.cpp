@@ -55,50 +55,40 @@ std::int64_t FsdpState::paddedShard(ParameterId parameter) const {
     return paddedElements(m_c.model.parameters[parameter.index()].shape, ranks()) / ranks();
 }
 
-GroupId FsdpState::shardGroup() {
-    if (m_shardGroup.valid() || ranks() == 1) return m_shardGroup;
+// With a communicator, a queue, of its own.
+GroupId FsdpState::addGroup(Group::Kind kind, std::int64_t size, std::int64_t stride, const std::string& name) {
     Group group;
-    group.size = ranks();
+    group.kind = kind;
+    group.size = size;
+    group.stride = stride;
     group.communicator = static_cast<std::uint32_t>(m_c.builder.groupCount());
-    group.name = m_c.stage.count == 1 ? "dp_shard" : fmt::format("dp_shard (stage {})", m_c.stage.index);
-    m_shardGroup = m_c.builder.addGroup(group);
+    group.name = m_c.stage.count == 1 ? name : fmt::format("{} (stage {})", name, m_c.stage.index);
+    return m_c.builder.addGroup(group);
+}
+
+GroupId FsdpState::shardGroup() {
+    if (!m_shardGroup.valid() && ranks() > 1) m_shardGroup = addGroup(Group::Kind::Shard, ranks(), 1, "dp_shard");
     return m_shardGroup;
 }
 
 GroupId FsdpState::reduceGroup() {
     if (!m_c.plan.fsdp.separateReduceGroup) return shardGroup();
-    if (m_reduceGroup.valid() || ranks() == 1) return m_reduceGroup;
-    Group group;
-    group.size = ranks();
-    group.communicator = static_cast<std::uint32_t>(m_c.builder.groupCount());
-    group.name = m_c.stage.count == 1 ? "dp_shard reduce" : fmt::format("dp_shard reduce (stage {})", m_c.stage.index);
-    m_reduceGroup = m_c.builder.addGroup(group);
+    if (!m_reduceGroup.valid() && ranks() > 1)
+        m_reduceGroup = addGroup(Group::Kind::Shard, ranks(), 1, "dp_shard reduce");
     return m_reduceGroup;
 }
 
 GroupId FsdpState::replicateGroup() {
-    if (m_replicateGroup.valid()) return m_replicateGroup;
-    Group group;
-    group.kind = Group::Kind::Replicate;
-    group.size = replicas();
-    group.stride = ranks();
-    group.communicator = static_cast<std::uint32_t>(m_c.builder.groupCount());
-    group.name = m_c.stage.count == 1 ? "dp_replicate" : fmt::format("dp_replicate (stage {})", m_c.stage.index);
-    m_replicateGroup = m_c.builder.addGroup(group);
+    if (!m_replicateGroup.valid())
+        m_replicateGroup = addGroup(Group::Kind::Replicate, replicas(), ranks(), "dp_replicate");
     return m_replicateGroup;
 }
 
 GroupId FsdpState::subgroup(std::int64_t size) {
     for (const auto& [known, group] : m_subgroups)
         if (known == size) return group;
-    // A communicator of its own: its gathers do not queue behind the reduce-scatters (1.3).
-    Group group;
-    group.kind = Group::Kind::ShardSubgroup;
-    group.size = size;
-    group.communicator = static_cast<std::uint32_t>(m_c.builder.groupCount());
-    group.name = m_c.stage.count == 1 ? fmt::format("dp_shard/{}", size)
-                                      : fmt::format("dp_shard/{} (stage {})", size, m_c.stage.index);
-    m_subgroups.emplace_back(size, m_c.builder.addGroup(group));
+    // Its gathers do not queue behind the reduce-scatters (1.3).
+    m_subgroups.emplace_back(size, addGroup(Group::Kind::ShardSubgroup, size, 1, fmt::format("dp_shard/{}", size)));
     return m_subgroups.back().second;
 }
 

@@ -112,6 +112,7 @@ public:
 
 private:
     void makeContexts();
+    GroupId addGroup(Group::Kind kind, std::int64_t size, std::int64_t stride, const std::string& name);
 
     ClassContext& m_c;
     std::vector<FsdpUnitState> m_units;

@@ -75,7 +75,7 @@ Result<StageLinks> makeLinks(GraphBuilder& builder, const Model& model, const Pl
             for (ParameterId p : unit.parameters) stagesOfParameter[p.index()].push_back(s);
     for (std::size_t p = 0; p < stagesOfParameter.size(); ++p) {
         const auto& stages = stagesOfParameter[p];
-        if (stages.size() < 2) continue;
+        if (stages.size() < 2 || model.parameters[p].frozen) continue;  // no gradients to be summed
         if (stages.size() > 2)
             return fail(
                 ErrorCode::Unsupported,

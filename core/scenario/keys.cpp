@@ -89,7 +89,7 @@ const std::vector<Key>& keys() {
 
         {"training.frozen", "", [](S& s) -> UnitLists& { return s.training.frozen; },
          "Modules or parameters that are not trained, by full name: no gradients, no optimizer state, no backward below the "
-         "first that is trained.", {}, 0, 0, ""},
+         "first that is trained. Not under ddp.", {}, 0, 0, ""},
         {"training.activation_checkpoint", "activation_checkpoint.mode",
          [](S& s) -> std::string& { return s.training.checkpoint; },
          "Blocks that keep their input alone and run forward again in backward: none; full: all; every: each n-th; selective: all, "

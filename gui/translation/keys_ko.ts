@@ -340,8 +340,8 @@
         <translation>옵티마이저. sgd_momentum은 원소마다 값 하나를 두고, adamw_8bit은 torchao의 것입니다.</translation>
     </message>
     <message>
-        <source>Modules or parameters that are not trained, by full name: no gradients, no optimizer state, no backward below the first that is trained.</source>
-        <translation>훈련하지 않는 모듈이나 파라미터의 전체 이름: 그래디언트도 옵티마이저 상태도 없고, 처음 훈련되는 것 아래로는 역전파하지 않습니다.</translation>
+        <source>Modules or parameters that are not trained, by full name: no gradients, no optimizer state, no backward below the first that is trained. Not under ddp.</source>
+        <translation>훈련하지 않는 모듈이나 파라미터의 전체 이름: 그래디언트도 옵티마이저 상태도 없고, 처음 훈련되는 것 아래로는 역전파하지 않습니다. ddp에서는 안 됩니다.</translation>
     </message>
 </context>
 </TS>

@@ -2044,8 +2044,8 @@
         <translation>&apos;%1&apos;에서 &quot;all_reduce_last&quot;. 복제본이 있는 fsdp여야 합니다</translation>
     </message>
     <message>
-        <source>use &quot;every&quot; or &quot;last&quot;</source>
-        <translation>&quot;every&quot;나 &quot;last&quot;를 쓰세요</translation>
+        <source>use &quot;every&quot; or &quot;last&quot;, or compare fsdp alone: --strategy fsdp</source>
+        <translation>&quot;every&quot;나 &quot;last&quot;를 쓰거나 fsdp만 비교하세요: --strategy fsdp</translation>
     </message>
     <message>
         <source>backward reads the parameters of &apos;%1&apos;, which is resharded after forward</source>
@@ -2108,12 +2108,12 @@
         <translation>다른 전략을 고르거나 아무것도 고정하지 마세요</translation>
     </message>
     <message>
-        <source>all parameters up to &apos;%1&apos; are frozen: no gradient reaches stage %2</source>
-        <translation>&apos;%1&apos;까지 모든 파라미터가 고정되어 단계 %2에 그래디언트가 가지 않습니다</translation>
+        <source>all parameters before &apos;%1&apos; are frozen: under &apos;%2&apos; no gradient reaches stage %3</source>
+        <translation>&apos;%1&apos; 앞의 모든 파라미터가 고정되어 &apos;%2&apos;에서 단계 %3에 그래디언트가 가지 않습니다</translation>
     </message>
     <message>
-        <source>use fewer stages, or train a parameter of the first one</source>
-        <translation>단계를 줄이거나 첫 단계의 파라미터 하나를 훈련하세요</translation>
+        <source>use fewer stages, train a parameter of the first one, or choose --strategy fsdp</source>
+        <translation>단계를 줄이거나 첫 단계의 파라미터 하나를 훈련하거나 --strategy fsdp를 고르세요</translation>
     </message>
     <message>
         <source>8-bit AdamW is simulated, not run</source>

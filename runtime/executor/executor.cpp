@@ -114,7 +114,8 @@ void Executor::findPeers() {
     }
     for (const auto& [stage, held] : heldBy)
         for (std::size_t p = 0; p < held.size(); ++p)
-            if (held[p] && m_hasParameter[p]) m_tiedTo[stage].push_back(core::ParameterId(p));
+            if (held[p] && m_hasParameter[p] && !m_model.parameters[p].frozen)
+                m_tiedTo[stage].push_back(core::ParameterId(p));
 }
 
 void Executor::openCommunicators(const CommunicatorSource& communicators) {

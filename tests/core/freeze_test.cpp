@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/graph/build.h"
 #include "core/graph/optimizer_state.h"
 #include "core/model/vit.h"
@@ -70,6 +72,26 @@ TEST(Freeze, IsRefusedWhereTheGraphCannotExpressIt) {
     plan.mesh.pp = 3;
     EXPECT_TRUE(buildStepGraph(toy({"blocks.0"}), plan));
     EXPECT_FALSE(buildStepGraph(toy({"emb", "pos", "blocks.0"}), plan));
+}
+
+TEST(Freeze, SendsNoGradientOfATiedWeightThatIsFrozen) {
+    Plan plan;
+    plan.policy = UnitPolicy::None;
+    plan.schedule = StageSchedule::Naive;
+    plan.mesh.pp = 2;
+    const auto messages = [&](std::vector<std::string> frozen) {
+        checkers::ToySizes sizes;
+        sizes.model.tied = true;
+        sizes.frozen = std::move(frozen);
+        const auto model = checkers::toyModel(sizes);
+        const auto graph = buildStepGraph(*model, plan);
+        EXPECT_TRUE(graph) << (graph ? "" : describe(graph.error()));
+        return graph ? std::count_if(graph->ops.begin(), graph->ops.end(),
+                                     [](const Op& op) { return op.kind == OpKind::Send; })
+                     : 0;
+    };
+    EXPECT_EQ(messages({}), 4);  // forward, backward, and the weight's gradient both ways
+    EXPECT_EQ(messages({"emb"}), 2);
 }
 
 TEST(OptimizerState, IsWhatEachOptimizerKeeps) {

@@ -322,7 +322,7 @@ TEST(GraphOfPlans, whatCannotBeBuiltIsRefusedWithItsReason) {
     EXPECT_TRUE(has(refusal(partly), "without replicas"));
     EXPECT_TRUE(has(refusal([&](Plan& p) { partly(p), p.mesh = {1, 2, 1}; }), "one shard"));
     EXPECT_TRUE(has(refusal([&](Plan& p) { partly(p), p.mesh = {1, 2, 2}, p.fsdp.manualFinalize = true; }), "put off"));
-    EXPECT_TRUE(has(refusal([&](Plan& p) { partly(p), p.policy = UnitPolicy::None, p.mesh = {}; }), "under 'none'"));
+    EXPECT_TRUE(has(refusal([&](Plan& p) { partly(p), p.policy = UnitPolicy::None, p.mesh = {}; }), "under 'fsdp'"));
     EXPECT_TRUE(has(refusal([](Plan& p) { p.fsdp.reduceInputs = 0; }), "expected 1 to 1000"));
     EXPECT_TRUE(has(refusal([](Plan& p) { p.fsdp.divideFactor = 0; }), "more than 0"));
     EXPECT_TRUE(has(refusal([](Plan& p) { p.fsdp.shareContext = true; }), "without a root"));

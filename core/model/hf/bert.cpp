@@ -321,11 +321,7 @@ void describeBert(Architecture& a, ConfigKeys& keys, HfRequest& request) {
         a.layer(embeddings, LayerKind::Embedding, embeddings, v.classes + "Embeddings",
                 [v](LayerWriter& w, TensorId) { return embed(w, v, ""); });
     }
-    const std::size_t program = a.program("encoder layer", v.classes + "Layer", layerOf(v));
-    for (std::int64_t i = 0; i < v.layers; ++i) {
-        const std::string at = fmt::format("{}.{}", layers, i);
-        a.layer(at, LayerKind::Block, at, program);
-    }
+    addBlocks(a, layers, v.layers, "encoder layer", v.classes + "Layer", layerOf(v));
     addHead(a, v, request, v.deberta && pooled ? "" : prefix);
 }
 
@@ -395,13 +391,8 @@ void describeDistilbert(Architecture& a, ConfigKeys& keys, HfRequest& request) {
     sublayers[1].after = "output_layer_norm";
     a.layer(embeddings, LayerKind::Embedding, embeddings, "Embeddings",
             [v](LayerWriter& w, TensorId) { return embed(w, v, ""); });
-    const std::size_t program = a.program("encoder layer", "TransformerBlock", [sublayers](LayerWriter& w, TensorId x) {
-        return runBlock(w, sublayers, false, x);
-    });
-    for (std::int64_t i = 0; i < v.layers; ++i) {
-        const std::string at = fmt::format("{}.layer.{}", transformer, i);
-        a.layer(at, LayerKind::Block, at, program);
-    }
+    addBlocks(a, transformer + ".layer", v.layers, "encoder layer", "TransformerBlock",
+              [sublayers](LayerWriter& w, TensorId x) { return runBlock(w, sublayers, false, x); });
     if (endsIn(cls, "ForMaskedLM")) {
         a.linear("vocab_transform", h, h);
         a.layerNorm("vocab_layer_norm", {h}, v.epsilon);

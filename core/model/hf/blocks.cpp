@@ -51,6 +51,20 @@ TensorId attendScores(LayerWriter& w, TensorId q, TensorId k, TensorId v, const 
     return b.reshape(b.contiguous(b.transpose(apart, 1, 2)), {shape[0], shape[2], shape[1] * width});
 }
 
+AttentionParts apartProjections(const std::string& module, std::int64_t heads, std::int64_t width, bool causal,
+                                const std::string& output) {
+    AttentionParts parts;
+    parts.module = module;
+    parts.query = module + ".q_proj";
+    parts.key = module + ".k_proj";
+    parts.value = module + ".v_proj";
+    parts.output = joinNames(module, output);
+    parts.heads = parts.kvHeads = heads;
+    parts.width = width;
+    parts.causal = causal;
+    return parts;
+}
+
 TensorId attend(LayerWriter& w, const AttentionParts& p, TensorId x, TensorId memory) {
     ProgramBuilder& b = w.b;
     auto scope = w.in(p.module);

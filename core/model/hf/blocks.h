@@ -29,6 +29,10 @@ struct AttentionParts {
     std::function<std::vector<TensorId>(LayerWriter&, TensorId q, TensorId k)> scores;
 };
 
+/// Attention whose projections stand apart: q_proj, k_proj, v_proj and `output` inside `module`.
+[[nodiscard]] AttentionParts apartProjections(const std::string& module, std::int64_t heads, std::int64_t width,
+                                              bool causal, const std::string& output = "out_proj");
+
 /// Self attention of x [B, S, h]; cross attention over `memory` [B, T, h] if that is valid.
 TensorId attend(LayerWriter& w, const AttentionParts& parts, TensorId x, TensorId memory = {});
 

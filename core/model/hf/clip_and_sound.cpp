@@ -43,35 +43,11 @@ void addEncoder(Architecture& a, const Tower& t, const std::string& at) {
     }
 }
 
-AttentionParts attentionOf(const std::string& module, std::int64_t heads, std::int64_t hidden, bool causal) {
-    AttentionParts parts;
-    parts.module = module;
-    parts.query = module + ".q_proj";
-    parts.key = module + ".k_proj";
-    parts.value = module + ".v_proj";
-    parts.output = module + ".out_proj";
-    parts.heads = parts.kvHeads = heads;
-    parts.width = hidden / heads;
-    parts.causal = causal;
-    return parts;
-}
-
-void addBlocks(Architecture& a, const std::string& layers, std::int64_t count, const std::string& type,
-               const std::vector<Sublayer>& sublayers) {
-    const std::size_t program = a.program(
-        "encoder layer", type, [sublayers](LayerWriter& w, TensorId x) { return runBlock(w, sublayers, false, x); });
-    for (std::int64_t i = 0; i < count; ++i) {
-        const std::string at = fmt::format("{}.{}", layers, i);
-        a.layer(at, LayerKind::Block, at, program);
-    }
-}
-
 void addTowerBlocks(Architecture& a, const Tower& t, const std::string& at, bool causal) {
     std::vector<Sublayer> sublayers(2);
     sublayers[0].pre = "layer_norm1";
-    sublayers[0].branch = [parts = attentionOf("self_attn", t.heads, t.hidden, causal)](LayerWriter& w, TensorId x) {
-        return attend(w, parts, x);
-    };
+    sublayers[0].branch = [parts = apartProjections("self_attn", t.heads, t.hidden / t.heads, causal)](
+                              LayerWriter& w, TensorId x) { return attend(w, parts, x); };
     MlpParts mlp;
     mlp.module = "mlp";
     mlp.up = "mlp.fc1";
@@ -79,7 +55,8 @@ void addTowerBlocks(Architecture& a, const Tower& t, const std::string& at, bool
     mlp.activation = t.activation;
     sublayers[1].pre = "layer_norm2";
     sublayers[1].branch = [mlp](LayerWriter& w, TensorId x) { return feedForward(w, mlp, x); };
-    addBlocks(a, at + ".layers", t.layers, "CLIPEncoderLayer", sublayers);
+    addBlocks(a, at + ".layers", t.layers, "encoder layer", "CLIPEncoderLayer",
+              [sublayers](LayerWriter& w, TensorId x) { return runBlock(w, sublayers, false, x); });
 }
 
 }  // namespace
@@ -297,12 +274,13 @@ void describeWav2vec2(Architecture& a, ConfigKeys& keys, HfRequest& request) {
     mlp.activation = activation;
     std::vector<Sublayer> sublayers(2);
     (stable ? sublayers[0].pre : sublayers[0].after) = "layer_norm";
-    sublayers[0].branch = [parts = attentionOf("attention", heads, h, false)](LayerWriter& w, TensorId x) {
+    sublayers[0].branch = [parts = apartProjections("attention", heads, h / heads, false)](LayerWriter& w, TensorId x) {
         return attend(w, parts, x);
     };
     (stable ? sublayers[1].pre : sublayers[1].after) = "final_layer_norm";
     sublayers[1].branch = [mlp](LayerWriter& w, TensorId x) { return feedForward(w, mlp, x); };
-    addBlocks(a, encoder + ".layers", layers, type, sublayers);
+    addBlocks(a, encoder + ".layers", layers, "encoder layer", type,
+              [sublayers](LayerWriter& w, TensorId x) { return runBlock(w, sublayers, false, x); });
     if (stable)
         a.layer(encoder + ".layer_norm", LayerKind::Norm, encoder + ".layer_norm", "LayerNorm",
                 [](LayerWriter& w, TensorId x) { return w.apply("", x); });

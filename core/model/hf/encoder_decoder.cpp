@@ -11,22 +11,8 @@ namespace {
 
 constexpr const char* kStates = "encoder_states";
 
-TensorId tokenIds(LayerWriter& w) {
-    return w.b.batch(0, {w.workload.batch, w.workload.sequence}, DType::I64);
-}
-
 TensorId statesOf(LayerWriter& w, std::int64_t tokens, std::int64_t hidden) {
     return w.b.sharedWithGradient(kStates, {w.workload.batch, tokens, hidden}, w.b.dtype());
-}
-
-void addBlocks(Architecture& a, const std::string& blocks, std::int64_t layers, const std::string& type,
-               const Forward& forward, std::int64_t from = 0) {
-    if (from >= layers) return;
-    const std::size_t program = a.program(type, type, forward);
-    for (std::int64_t i = from; i < layers; ++i) {
-        const std::string at = fmt::format("{}.{}", blocks, i);
-        a.layer(at, LayerKind::Block, at, program);
-    }
 }
 
 // T5
@@ -127,8 +113,8 @@ Forward t5Block(const T5& t, bool decoder, bool first) {
 }
 
 void addT5Blocks(Architecture& a, const T5& t, const std::string& stack, std::int64_t layers, bool decoder) {
-    addBlocks(a, stack + ".block", 1, t.classes + "Block", t5Block(t, decoder, true));
-    addBlocks(a, stack + ".block", layers, t.classes + "Block", t5Block(t, decoder, false), 1);
+    addBlocks(a, stack + ".block", 1, t.classes + "Block", t.classes + "Block", t5Block(t, decoder, true));
+    addBlocks(a, stack + ".block", layers, t.classes + "Block", t.classes + "Block", t5Block(t, decoder, false), 1);
 }
 
 // BART and Whisper
@@ -164,16 +150,7 @@ void addBlockModules(Architecture& a, const Seq2Seq& s, const std::string& at, b
 Forward blockOf(const Seq2Seq& s, bool decoder) {
     const std::int64_t heads = decoder ? s.decoderHeads : s.encoderHeads;
     const auto attentionOf = [&](const std::string& at) {
-        AttentionParts parts;
-        parts.module = at;
-        parts.query = at + ".q_proj";
-        parts.key = at + ".k_proj";
-        parts.value = at + ".v_proj";
-        parts.output = at + ".out_proj";
-        parts.heads = parts.kvHeads = heads;
-        parts.width = s.hidden / heads;
-        parts.causal = decoder;
-        return parts;
+        return apartProjections(at, heads, s.hidden / heads, decoder);
     };
     std::vector<Sublayer> sublayers;
     const auto add = [&](const std::string& norm, std::function<TensorId(LayerWriter&, TensorId)> branch) {
@@ -304,13 +281,13 @@ void describeBart(Architecture& a, ConfigKeys& keys, HfRequest& request) {
     };
     a.layer("model.encoder.embed_tokens", LayerKind::Embedding, "model.encoder", "BartEncoder",
             [embed](LayerWriter& w, TensorId) { return embed(w, ""); });
-    addBlocks(a, "model.encoder.layers", s.encoderLayers, "BartEncoderLayer", blockOf(s, false));
+    addBlocks(a, "model.encoder.layers", s.encoderLayers, "BartEncoderLayer", "BartEncoderLayer", blockOf(s, false));
     a.layer("model.decoder.embed_tokens", LayerKind::Embedding, "model", "BartModel",
             [embed](LayerWriter& w, TensorId x) {
                 w.b.share(w.b.clone(x), kStates);
                 return embed(w, "decoder");
             });
-    addBlocks(a, "model.decoder.layers", s.decoderLayers, "BartDecoderLayer", blockOf(s, true));
+    addBlocks(a, "model.decoder.layers", s.decoderLayers, "BartDecoderLayer", "BartDecoderLayer", blockOf(s, true));
     ModuleEntry& head = a.linear("lm_head", s.hidden, s.vocab, false);
     if (s.tied) head.parameters.front().tiedTo = "model.shared.weight";
     a.layer("lm_head", LayerKind::Head, "lm_head", "Linear", [](LayerWriter& w, TensorId x) { return w.apply("", x); });
@@ -376,14 +353,16 @@ void describeWhisper(Architecture& a, ConfigKeys& keys, HfRequest& request) {
                 x = w.activation("gelu", w.convolve("conv2", x, s.source));
                 return withPositions(w, "embed_positions", x);
             });
-    addBlocks(a, "model.encoder.layers", s.encoderLayers, "WhisperEncoderLayer", blockOf(s, false));
+    addBlocks(a, "model.encoder.layers", s.encoderLayers, "WhisperEncoderLayer", "WhisperEncoderLayer",
+              blockOf(s, false));
     a.layer("model.decoder.embed_tokens", LayerKind::Embedding, "model", "WhisperModel",
             [](LayerWriter& w, TensorId x) {
                 w.b.share(w.apply("encoder.layer_norm", x), kStates);
                 const TensorId ids = w.b.batch(0, {w.workload.batch, w.workload.sequence}, DType::I64);
                 return withPositions(w, "decoder.embed_positions", w.apply("decoder.embed_tokens", ids));
             });
-    addBlocks(a, "model.decoder.layers", s.decoderLayers, "WhisperDecoderLayer", blockOf(s, true));
+    addBlocks(a, "model.decoder.layers", s.decoderLayers, "WhisperDecoderLayer", "WhisperDecoderLayer",
+              blockOf(s, true));
     const auto applySelf = [](LayerWriter& w, TensorId x) { return w.apply("", x); };
     a.layer("model.decoder.layer_norm", LayerKind::Norm, "model.decoder.layer_norm", "LayerNorm", applySelf);
     ModuleEntry& head = a.linear("proj_out", h, s.vocab, false);

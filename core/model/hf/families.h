@@ -69,6 +69,12 @@ void settleSequence(Architecture& a, ConfigKeys& keys, HfRequest& request, std::
 /// Says that a family's activations were not held against recordings.
 void sayUnrecorded(Architecture& a, const HfRequest& request);
 
+/// The batch's token ids, [B, S].
+[[nodiscard]] TensorId tokenIds(LayerWriter& w);
+/// Layers `blocks`.`from` to `blocks`.`count` - 1, all with one program; none if `from` is no less than `count`.
+void addBlocks(Architecture& a, const std::string& blocks, std::int64_t count, const std::string& program,
+               const std::string& type, const Forward& forward, std::int64_t from = 0);
+
 /// `lm_head` over the body's hidden states, tied to a table or with a weight of its own, and the causal loss.
 void addLanguageHead(Architecture& a, const std::string& name, std::int64_t hidden, std::int64_t vocab,
                      const std::string& tiedTo, bool bias = false);

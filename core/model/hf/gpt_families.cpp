@@ -25,21 +25,13 @@ struct Frame {
     std::string table;  ///< full name of the embedding's weight
 };
 
-void addLayers(Architecture& a, const Frame& f, const Sizes& s, Forward embed, Forward block) {
+void addLayers(Architecture& a, const Frame& f, const Sizes& s, Forward embed, const Forward& block) {
     a.layer(f.table.substr(0, f.table.rfind('.')), LayerKind::Embedding, f.body, f.modelType, std::move(embed));
-    const std::size_t program = a.program("decoder layer", f.blockType, std::move(block));
-    for (std::int64_t i = 0; i < s.layers; ++i) {
-        const std::string at = fmt::format("{}.{}", f.blocks, i);
-        a.layer(at, LayerKind::Block, at, program);
-    }
+    addBlocks(a, f.blocks, s.layers, "decoder layer", f.blockType, block);
     if (!f.norm.empty())
         a.layer(f.norm, LayerKind::Norm, f.norm, a.find(f.norm)->type,
                 [](LayerWriter& w, TensorId x) { return w.apply("", x); });
     addLanguageHead(a, "lm_head", s.hidden, s.vocab, s.tied ? f.table : "");
-}
-
-TensorId tokenIds(LayerWriter& w) {
-    return w.b.batch(0, {w.workload.batch, w.workload.sequence}, DType::I64);
 }
 
 /// Positions 0, 1, ... looked up in a table, and added to the words.
@@ -235,11 +227,7 @@ void describeGptNeo(Architecture& a, ConfigKeys& keys, HfRequest& request) {
         a.linear(at + ".mlp.c_proj", s.inner, h);
     }
     a.layerNorm("transformer.ln_f", {h}, s.epsilon);
-    AttentionParts attention = attentionOf(s, "attn.attention");
-    attention.query = "attn.attention.q_proj";
-    attention.key = "attn.attention.k_proj";
-    attention.value = "attn.attention.v_proj";
-    attention.output = "attn.attention.out_proj";
+    const AttentionParts attention = apartProjections("attn.attention", s.heads, s.width(), true);
     addLayers(
         a, {"transformer", "transformer.h", "transformer.ln_f", "GPTNeoBlock", "GPTNeoModel", "transformer.wte.weight"},
         s, [](LayerWriter& w, TensorId) { return addPositions(w, "wpe", w.apply("wte", tokenIds(w))); },

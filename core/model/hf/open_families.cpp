@@ -11,19 +11,6 @@
 namespace shardscope::core {
 namespace {
 
-TensorId tokenIds(LayerWriter& w) {
-    return w.b.batch(0, {w.workload.batch, w.workload.sequence}, DType::I64);
-}
-
-void addBlocks(Architecture& a, const std::string& blocks, std::int64_t layers, const std::string& type,
-               Forward forward) {
-    const std::size_t program = a.program("decoder layer", type, std::move(forward));
-    for (std::int64_t i = 0; i < layers; ++i) {
-        const std::string at = fmt::format("{}.{}", blocks, i);
-        a.layer(at, LayerKind::Block, at, program);
-    }
-}
-
 void addFinalNorm(Architecture& a, const std::string& norm) {
     a.layer(norm, LayerKind::Norm, norm, "LayerNorm", [](LayerWriter& w, TensorId x) { return w.apply("", x); });
 }
@@ -110,7 +97,7 @@ void describeFalcon(Architecture& a, ConfigKeys& keys, HfRequest& request) {
         if (rotary > 0) makeRotaryTables(w.b, w.workload.sequence, rotary);
         return x;
     });
-    addBlocks(a, body + ".h", layers, "FalconDecoderLayer",
+    addBlocks(a, body + ".h", layers, "decoder layer", "FalconDecoderLayer",
               [sublayers, parallel](LayerWriter& w, TensorId x) { return runBlock(w, sublayers, parallel, x); });
     addFinalNorm(a, body + ".ln_f");
     addLanguageHead(a, "lm_head", hidden, vocab, tied ? body + ".word_embeddings.weight" : "");
@@ -173,7 +160,7 @@ void describeMpt(Architecture& a, ConfigKeys& keys, HfRequest& request) {
     sublayers[1].branch = [mlp](LayerWriter& w, TensorId x) { return feedForward(w, mlp, x); };
     a.layer(body + ".wte", LayerKind::Embedding, body, "MptModel",
             [](LayerWriter& w, TensorId) { return w.apply("wte", tokenIds(w)); });
-    addBlocks(a, body + ".blocks", layers, "MptBlock",
+    addBlocks(a, body + ".blocks", layers, "decoder layer", "MptBlock",
               [sublayers](LayerWriter& w, TensorId x) { return runBlock(w, sublayers, false, x); });
     addFinalNorm(a, body + ".norm_f");
     addLanguageHead(a, "lm_head", hidden, vocab, tied ? body + ".wte.weight" : "");
@@ -227,14 +214,7 @@ void describeOpt(Architecture& a, ConfigKeys& keys, HfRequest& request) {
         norm(at + ".final_layer_norm");
     }
 
-    AttentionParts attention;
-    attention.module = "self_attn";
-    attention.query = "self_attn.q_proj";
-    attention.key = "self_attn.k_proj";
-    attention.value = "self_attn.v_proj";
-    attention.output = "self_attn.out_proj";
-    attention.heads = attention.kvHeads = heads;
-    attention.width = width;
+    const AttentionParts attention = apartProjections("self_attn", heads, width, true);
     MlpParts mlp;
     mlp.up = "fc1";
     mlp.down = "fc2";
@@ -252,7 +232,7 @@ void describeOpt(Architecture& a, ConfigKeys& keys, HfRequest& request) {
         if (w.has("project_in")) words = w.apply("project_in", words);
         return w.b.add(words, rows);
     });
-    addBlocks(a, body + ".layers", layers, "OPTDecoderLayer",
+    addBlocks(a, body + ".layers", layers, "decoder layer", "OPTDecoderLayer",
               [sublayers](LayerWriter& w, TensorId x) { return runBlock(w, sublayers, false, x); });
     if (last) addFinalNorm(a, body + ".final_layer_norm");
     if (narrow != hidden)

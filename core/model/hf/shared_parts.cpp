@@ -30,6 +30,20 @@ std::int64_t labelsOf(ConfigKeys& keys) {
     return keys.size("num_labels", 2);
 }
 
+TensorId tokenIds(LayerWriter& w) {
+    return w.b.batch(0, {w.workload.batch, w.workload.sequence}, DType::I64);
+}
+
+void addBlocks(Architecture& a, const std::string& blocks, std::int64_t count, const std::string& program,
+               const std::string& type, const Forward& forward, std::int64_t from) {
+    if (from >= count) return;
+    const std::size_t made = a.program(program, type, forward);
+    for (std::int64_t i = from; i < count; ++i) {
+        const std::string at = fmt::format("{}.{}", blocks, i);
+        a.layer(at, LayerKind::Block, at, made);
+    }
+}
+
 void settleSequence(Architecture& a, ConfigKeys& keys, HfRequest& request, std::string_view key, std::int64_t positions,
                     bool learnt) {
     std::int64_t& sequence = request.workload.sequence;

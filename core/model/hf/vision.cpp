@@ -70,19 +70,6 @@ void addAttention(Architecture& a, const Image& v, const std::string& at, const 
     a.linear(at + ".o_proj", inner, v.hidden);
 }
 
-AttentionParts attentionOf(std::int64_t heads, std::int64_t width) {
-    AttentionParts parts;
-    parts.module = "attention";
-    parts.query = "attention.q_proj";
-    parts.key = "attention.k_proj";
-    parts.value = "attention.v_proj";
-    parts.output = "attention.o_proj";
-    parts.heads = parts.kvHeads = heads;
-    parts.width = width;
-    parts.causal = false;
-    return parts;
-}
-
 MlpParts mlpOf(const std::string& activation) {
     MlpParts parts;
     parts.module = "mlp";
@@ -90,16 +77,6 @@ MlpParts mlpOf(const std::string& activation) {
     parts.down = "mlp.fc2";
     parts.activation = activation;
     return parts;
-}
-
-void addLayers(Architecture& a, const std::string& layers, std::int64_t count, const std::string& type,
-               const std::vector<Sublayer>& sublayers) {
-    const std::size_t program = a.program(
-        "encoder layer", type, [sublayers](LayerWriter& w, TensorId x) { return runBlock(w, sublayers, false, x); });
-    for (std::int64_t i = 0; i < count; ++i) {
-        const std::string at = fmt::format("{}.{}", layers, i);
-        a.layer(at, LayerKind::Block, at, program);
-    }
 }
 
 const auto kApplySelf = [](LayerWriter& w, TensorId x) { return w.apply("", x); };
@@ -152,14 +129,14 @@ void describeVit(Architecture& a, ConfigKeys& keys, HfRequest& request) {
     });
     std::vector<Sublayer> sublayers(2);
     sublayers[0].pre = "layernorm_before";
-    sublayers[0].branch = [parts = attentionOf(v.heads, v.width)](LayerWriter& w, TensorId x) {
-        return attend(w, parts, x);
-    };
+    sublayers[0].branch = [parts = apartProjections("attention", v.heads, v.width, false, "o_proj")](
+                              LayerWriter& w, TensorId x) { return attend(w, parts, x); };
     sublayers[1].pre = "layernorm_after";
     sublayers[1].branch = [parts = mlpOf(v.activation)](LayerWriter& w, TensorId x) {
         return feedForward(w, parts, x);
     };
-    addLayers(a, layers, v.layers, "ViTLayer", sublayers);
+    addBlocks(a, layers, v.layers, "encoder layer", "ViTLayer",
+              [sublayers](LayerWriter& w, TensorId x) { return runBlock(w, sublayers, false, x); });
     a.layer(norm, LayerKind::Norm, norm, "LayerNorm", kApplySelf);
     if (masked) {
         a.module("decoder", "Sequential");
@@ -248,14 +225,14 @@ void describeDinov2(Architecture& a, ConfigKeys& keys, HfRequest& request) {
     }
     std::vector<Sublayer> sublayers(2);
     sublayers[0].pre = "norm1";
-    sublayers[0].branch = [parts = attentionOf(v.heads, v.width)](LayerWriter& w, TensorId x) {
-        return attend(w, parts, x);
-    };
+    sublayers[0].branch = [parts = apartProjections("attention", v.heads, v.width, false, "o_proj")](
+                              LayerWriter& w, TensorId x) { return attend(w, parts, x); };
     sublayers[0].scale = "layer_scale1";
     sublayers[1].pre = "norm2";
     sublayers[1].branch = [mlp](LayerWriter& w, TensorId x) { return feedForward(w, mlp, x); };
     sublayers[1].scale = "layer_scale2";
-    addLayers(a, layers, v.layers, "Dinov2Layer", sublayers);
+    addBlocks(a, layers, v.layers, "encoder layer", "Dinov2Layer",
+              [sublayers](LayerWriter& w, TensorId x) { return runBlock(w, sublayers, false, x); });
     a.layer(norm, LayerKind::Norm, norm, "LayerNorm", kApplySelf);
     if (base.empty()) return addMeanLoss(a, request);
     a.linear("classifier", 2 * h, v.labels);
@@ -353,9 +330,7 @@ void describeSwin(Architecture& a, ConfigKeys& keys, HfRequest& request) {
             const std::int64_t batch = w.workload.batch, tokens = stageRow * stageRow, inside = tile * tile;
             for (std::int64_t j = 0; j < depth; ++j) {
                 const std::string at = fmt::format("blocks.{}.", j), self = at + "attention";
-                AttentionParts parts = attentionOf(stageHeads, stageWidth / stageHeads);
-                parts.module = self;
-                for (std::string* name : {&parts.query, &parts.key, &parts.value, &parts.output}) *name = at + *name;
+                AttentionParts parts = apartProjections(self, stageHeads, stageWidth / stageHeads, false, "o_proj");
                 parts.scores = [self, stageHeads, inside](LayerWriter& v2, TensorId, TensorId) {
                     const std::string bias = self + ".relative_position_bias";
                     auto scope = v2.in(bias);
