@@ -139,9 +139,9 @@ Result<ReplayedRow> replayProduct(const CsvRow& row, Backtest& backtest) {
     refuse(out, !type, fmt::format("{} products are not modelled", dtype));
     refuse(out, !gpu, fmt::format("no preset for the GPU {}", row.text("gpu")));
     refuse(out, !m || !n || !k, "m, n or k is not given");
-    const double b = static_cast<double>(batch.value_or(1)), M = static_cast<double>(m.value_or(1)),
-                 N = static_cast<double>(n.value_or(1)), K = static_cast<double>(k.value_or(1));
-    const double flops = 2 * b * M * N * K;
+    const double count = static_cast<double>(batch.value_or(1)), rows = static_cast<double>(m.value_or(1)),
+                 columns = static_cast<double>(n.value_or(1)), inner = static_cast<double>(k.value_or(1));
+    const double flops = 2 * count * rows * columns * inner;
     SHARDSCOPE_ASSIGN(const double measured, secondsOf(row, flops));
     out.scale = decadeOf(flops, "FLOPs");
     out.scaleOrder = std::floor(std::log10(flops));
@@ -154,8 +154,8 @@ Result<ReplayedRow> replayProduct(const CsvRow& row, Backtest& backtest) {
     }
     const sim::GpuRates rates = sim::ratesOf(device, {});
     const bool aligned = *n % 8 == 0 && *k % 8 == 0;
-    const double seconds =
-        sim::priceGemm(batch.value_or(1), *m, *n, *k, aligned, 2 * b * (M * K + K * N + M * N), *type, rates).seconds;
+    const double bytes = 2 * count * (rows * inner + inner * columns + rows * columns);
+    const double seconds = sim::priceGemm(batch.value_or(1), *m, *n, *k, aligned, bytes, *type, rates).seconds;
     price(out, seconds, measured);
     out.work = flops / rates.peak(*type);
     out.constantGroup = "share of the peak";

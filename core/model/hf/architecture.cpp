@@ -46,7 +46,8 @@ ModuleEntry& Architecture::embedding(std::string name, std::int64_t rows, std::i
     return entry;
 }
 
-ModuleEntry& Architecture::layerNorm(std::string name, Shape shape, double epsilon, bool bias, std::string type) {
+ModuleEntry& Architecture::layerNorm(std::string name, const Shape& shape, double epsilon, bool bias,
+                                     std::string type) {
     ModuleEntry& entry = module(std::move(name), std::move(type));
     entry.work = ModuleWork::LayerNorm;
     entry.epsilon = epsilon;

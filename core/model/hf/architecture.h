@@ -71,7 +71,7 @@ public:
                         std::string type = "Linear");
     ModuleEntry& conv1d(std::string name, std::int64_t in, std::int64_t out);
     ModuleEntry& embedding(std::string name, std::int64_t rows, std::int64_t width, std::string type = "Embedding");
-    ModuleEntry& layerNorm(std::string name, Shape shape, double epsilon, bool bias = true,
+    ModuleEntry& layerNorm(std::string name, const Shape& shape, double epsilon, bool bias = true,
                            std::string type = "LayerNorm");
     ModuleEntry& rmsNorm(std::string name, std::int64_t width, double epsilon, std::string type);
     ModuleEntry& convolution(std::string name, Shape weight, bool bias, std::string type);

@@ -129,7 +129,7 @@ std::string ConfigKeys::text(std::string_view key, std::string_view absent) {
 
 std::string ConfigKeys::word(std::string_view key, std::string_view absent,
                              std::initializer_list<std::string_view> known) {
-    const std::string found = text(key, absent);
+    std::string found = text(key, absent);
     for (const std::string_view one : known)
         if (one == found) return found;
     refuse(key, fmt::format("found '{}', expected one of {}", found.substr(0, 40), fmt::join(known, ", ")),
