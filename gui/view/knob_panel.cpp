@@ -6,6 +6,7 @@
 #include <QEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QScrollBar>
 #include <QSpinBox>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -25,6 +26,13 @@ QString textOf(const Document& value) {
     return value.kind == Document::Kind::Text ? toQString(value.text) : toQString(core::writeTomlValue(value));
 }
 
+/// With places to break long names at, behind their parts; what has no parts (it may be anything) somewhere.
+QString breakable(QString text) {
+    static const QRegularExpression joint(QStringLiteral("(?<=\\w)([_./=-])(?=\\w)"));
+    static const QRegularExpression endless(QStringLiteral("([^\\s\\x{200b}]{20})(?=[^\\s\\x{200b}])"));
+    return text.replace(joint, QStringLiteral("\\1\u200b")).replace(endless, QStringLiteral("\\1\u200b"));
+}
+
 }  // namespace
 
 KnobPanel::KnobPanel(QWidget* parent) : QScrollArea(parent) {
@@ -33,6 +41,7 @@ KnobPanel::KnobPanel(QWidget* parent) : QScrollArea(parent) {
     setFrameShape(QFrame::NoFrame);
     setFocusPolicy(Qt::NoFocus);  // its fields take the focus, and scroll it
     build();
+    measure();
     retranslate();
     refresh();
 }
@@ -68,8 +77,7 @@ void KnobPanel::addKnob(const Key& key, QVBoxLayout& layout) {
     auto* rows = new QVBoxLayout(knob.row);
     rows->setContentsMargins(0, 2, 0, 6);
     rows->setSpacing(1);
-    // Long names are broken at their parts.
-    knob.name = new QLabel(toQString(key.name()).replace(u'_', QStringLiteral("_\u200b")));
+    knob.name = new QLabel(breakable(toQString(key.name())));
     knob.name->setWordWrap(true);
     rows->addWidget(knob.name);
     const std::size_t index = m_knobs.size();
@@ -112,7 +120,6 @@ void KnobPanel::addKnob(const Key& key, QVBoxLayout& layout) {
         knob.editor = line;
     }
     knob.editor->setFocusPolicy(Qt::StrongFocus);
-    knob.editor->setMinimumWidth(fontMetrics().averageCharWidth() * 8);  // narrower than its longest word
     knob.name->setBuddy(knob.editor);
     rows->addWidget(knob.editor);
     knob.what = new QLabel;
@@ -144,7 +151,7 @@ void KnobPanel::retranslate() {
         if (!knob.key->special.empty())
             what += QStringLiteral(" ") + inWindowsLanguage(knob.key->special) + QStringLiteral(".");
         if (!standard.isEmpty()) what += QStringLiteral(" ") + tr("Default: %1.").arg(standard);
-        knob.what->setText(what);
+        knob.what->setText(breakable(what));
         knob.editor->setAccessibleName(toQString(knob.key->path));
         knob.editor->setAccessibleDescription(what);
         const QString type = inWindowsLanguage(core::describeType(*knob.key));
@@ -154,8 +161,26 @@ void KnobPanel::retranslate() {
     }
 }
 
+void KnobPanel::measure() {
+    // Narrower than their longest words.
+    for (const Knob& knob : m_knobs) knob.editor->setMinimumWidth(fontMetrics().averageCharWidth() * 10);
+}
+
+QSize KnobPanel::minimumSizeHint() const {
+    const QSize usual = QScrollArea::minimumSizeHint();
+    const int content = widget()->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width();
+    return {content + 2 * frameWidth(), usual.height()};
+}
+
+bool KnobPanel::event(QEvent* event) {
+    // What is in it has other words, or another font.
+    if (event->type() == QEvent::LayoutRequest) updateGeometry();
+    return QScrollArea::event(event);
+}
+
 void KnobPanel::changeEvent(QEvent* event) {
     if (event->type() == QEvent::LanguageChange) retranslate();
+    if (event->type() == QEvent::FontChange) measure();
     QScrollArea::changeEvent(event);
 }
 
@@ -216,7 +241,7 @@ void KnobPanel::showProblem(const QString& path, std::function<QString()> words)
 }
 
 void KnobPanel::showProblem(const Knob& knob) {
-    knob.problem->setText(knob.problemWords ? QStringLiteral("\u26a0 ") + knob.problemWords() : QString());
+    knob.problem->setText(knob.problemWords ? QStringLiteral("\u26a0 ") + breakable(knob.problemWords()) : QString());
     knob.problem->setVisible(knob.problemWords != nullptr);
 }
 
@@ -227,13 +252,14 @@ QWidget* KnobPanel::editorOf(const QString& path) const {
 
 QString KnobPanel::problemOf(const QString& path) const {
     Knob* knob = const_cast<KnobPanel*>(this)->find(path);
-    return knob != nullptr && !knob->problem->isHidden() ? knob->problem->text() : QString();
+    if (knob == nullptr || knob->problem->isHidden()) return {};
+    return knob->problem->text().remove(QChar(0x200b));
 }
 
 void KnobPanel::setFilter(const QString& text) {
     for (const Knob& knob : m_knobs)
         knob.row->setVisible(toQString(knob.key->path).contains(text, Qt::CaseInsensitive) ||
-                             knob.what->text().contains(text, Qt::CaseInsensitive));
+                             knob.editor->accessibleDescription().contains(text, Qt::CaseInsensitive));
 }
 
 }  // namespace shardscope::gui

@@ -32,12 +32,15 @@ public:
     [[nodiscard]] QWidget* editorOf(const QString& path) const;
     [[nodiscard]] QString problemOf(const QString& path) const;
     void setFilter(const QString& text);
+    /// Never narrower than its content: there is nothing to scroll sideways.
+    [[nodiscard]] QSize minimumSizeHint() const override;
 
 signals:
     /// The user chose another value of `path`.
     void edited(const shardscope::core::Scenario& scenario, const QString& path);
 
 protected:
+    bool event(QEvent* event) override;
     void changeEvent(QEvent* event) override;
 
 private:
@@ -52,6 +55,7 @@ private:
     void build();
     void addKnob(const core::Key& key, QVBoxLayout& layout);
     void retranslate();
+    void measure();  ///< what is as wide as some text
     void refresh();
     void choose(Knob& knob, const core::Document& value);
     static void showProblem(const Knob& knob);
