@@ -66,6 +66,8 @@ void bind(CLI::App& app, std::string_view names, std::string_view operand, std::
     if (names == "--csv") option = app.add_flag(spelled, a.csv, text);
     if (names == "--json") option = app.add_flag(spelled, a.json, text);
     if (names == "--explain") option = app.add_flag(spelled, a.explain, text);
+    if (names == "--why-memory") option = app.add_flag(spelled, a.whyMemory, text);
+    if (names == "--why-idle") option = app.add_flag(spelled, a.whyIdle, text);
     if (names == "--dot") option = app.add_flag(spelled, a.dot, text);
     if (option != nullptr && !operand.empty()) option->option_text(std::string(operand));
 }

@@ -27,8 +27,9 @@ struct Arguments {
     std::int64_t ranks = 0, steps = 5;                            ///< run; 0: as the scenario says
     std::vector<std::string> runs, collectives, gemm, attention;  ///< backtest: files of measurements
     bool json = false, csv = false, explain = false, dot = false;
-    std::string language = "en";  ///< of pictures
-    std::string word;             ///< completion: the shell; docs: the page; models, clusters: a name
+    bool whyMemory = false, whyIdle = false;  ///< simulate
+    std::string language = "en";              ///< of pictures
+    std::string word;                         ///< completion: the shell; docs: the page; models, clusters: a name
 };
 
 struct Option {

@@ -9,6 +9,9 @@
 #include "cli/face/single_ranks.h"
 #include "cli/face/sweep.h"
 #include "cli/face/text_picture.h"
+#include "cli/face/why_idle.h"
+#include "cli/face/why_memory.h"
+#include "cli/face/words.h"
 #include "traces/formats/sink.h"
 
 namespace shardscope::cli {
@@ -76,6 +79,28 @@ Result<void> show(const Report& report, const Arguments& arguments, const TextSt
     return print(text);
 }
 
+/// The questions in place of the tables; with --json they are members of the report.
+Result<void> answer(const Report& report, const Loaded& loaded, const Arguments& arguments) {
+    for (const std::string& path : arguments.outputs) SHARDSCOPE_TRY(writeOutput(report, path, arguments.language));
+    const PlanReport& plan = report.plans.front();
+    core::Document document = reportDocument(report);
+    std::string text;
+    if (arguments.whyMemory) {
+        SHARDSCOPE_ASSIGN(const WhyMemory why, whyMemory(loaded, report));
+        document.set("why_memory", whyMemoryDocument(report, why));
+        text += whyMemoryText(report, why);
+    }
+    if (arguments.whyIdle) {
+        const WhyIdle why = whyIdle(plan);
+        document.set("why_idle", whyIdleDocument(plan, why));
+        text += (text.empty() ? "" : "\n") + whyIdleText(plan, why);
+    }
+    if (arguments.json) return print(core::writeJson(document) + "\n");
+    text += "\n";
+    for (const std::string& caveat : report.caveats) text += "  " + caveatInWords(caveat) + "\n";
+    return print(fmt::format("{}\n  {}: {}\n\n{}", setupInWords(report), plan.name, plan.what, text));
+}
+
 }  // namespace
 
 Result<void> runCompare(const Arguments& arguments, const TextStyle& style) {
@@ -96,6 +121,7 @@ Result<void> runSimulate(const Arguments& arguments, const TextStyle& style) {
         return fail(ErrorCode::Usage, "one strategy at a time", "--strategy", "`shardscope compare` takes several");
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(loaded.scenario, loaded.inputs, strategies));
     SHARDSCOPE_ASSIGN(const Report report, evaluate(resolved, loaded.source).map_error(locatedIn(loaded.scenario)));
+    if (arguments.whyMemory || arguments.whyIdle) return answer(report, loaded, arguments);
     return show(report, arguments, style);
 }
 

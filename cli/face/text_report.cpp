@@ -16,14 +16,9 @@ namespace {
 
 using timeline::Cause;
 
-std::string percent(double share) {
-    const double value = share * 100;
-    return value > 0 && value < 0.05 ? "<0.1 %" : fmt::format("{:.{}f} %", value, value >= 99.95 || value == 0 ? 0 : 1);
-}
-
 /// Mean over all ranks, with its share of the step.
 std::string meanAndShare(const PlanReport& plan, std::int64_t sum) {
-    return fmt::format("{} ({})", durationText(plan.ranks > 0 ? sum / plan.ranks : 0), percent(plan.shareOf(sum)));
+    return fmt::format("{} ({})", durationText(plan.ranks > 0 ? sum / plan.ranks : 0), percentText(plan.shareOf(sum)));
 }
 
 std::vector<Align> columnsFor(const Report& report) {
@@ -74,7 +69,7 @@ std::string mainTable(const Report& report) {
     addRow(table, report, report.sampleWord + "s/s", [](const PlanReport& p) { return rateText(p.samplesPerSecond); });
     if (report.tokensPerSample > 0)
         addRow(table, report, "tokens/s", [](const PlanReport& p) { return rateText(p.tokensPerSecond); });
-    addRow(table, report, "MFU", [](const PlanReport& p) { return percent(p.mfu); });
+    addRow(table, report, "MFU", [](const PlanReport& p) { return percentText(p.mfu); });
     table.rule();
     addRow(table, report, "each GPU computes", [](const PlanReport& p) { return meanAndShare(p, p.allRanks.compute); });
     for (const auto& [name, part] : kWorkRows) {
@@ -87,7 +82,7 @@ std::string mainTable(const Report& report) {
     addRow(table, report, "exposed copy", [](const PlanReport& p) { return meanAndShare(p, p.allRanks.copy); });
     addRow(table, report, "GPU waits", [](const PlanReport& p) { return meanAndShare(p, p.allRanks.gpuWaits()); });
     addRow(table, report, "transfers hidden", [](const PlanReport& p) {
-        return p.allRanks.totalTransfer == 0 ? std::string("none to hide") : percent(p.allRanks.hiddenShare());
+        return p.allRanks.totalTransfer == 0 ? std::string("none to hide") : percentText(p.allRanks.hiddenShare());
     });
     addRow(table, report, "on the wire, a GPU", [](const PlanReport& p) {
         std::int64_t most = 0;
@@ -121,7 +116,7 @@ std::string classTable(const Report& report) {
             const timeline::Breakdown& t = one.times;
             table.row({i == 0 ? plan.name : "", one.ranks > 1 ? fmt::format("{} x{}", one.name, one.ranks) : one.name,
                        durationText(t.compute), durationText(t.transfer), durationText(t.copy), durationText(t.waiting),
-                       durationText(t.idle), t.totalTransfer == 0 ? "-" : percent(t.hiddenShare()),
+                       durationText(t.idle), t.totalTransfer == 0 ? "-" : percentText(t.hiddenShare()),
                        bytesText(one.transfers.bytes())});
         }
     }

@@ -52,6 +52,11 @@ std::string rateText(double perSecond) {
     return fmt::format("{:.3g}", perSecond);
 }
 
+std::string percentText(double share) {
+    const double value = share * 100;
+    return value > 0 && value < 0.05 ? "<0.1 %" : fmt::format("{:.{}f} %", value, value >= 99.95 || value == 0 ? 0 : 1);
+}
+
 std::string groupedDigits(std::int64_t n) {
     std::string digits = std::to_string(n);
     const std::size_t first = n < 0 ? 1 : 0;

@@ -25,8 +25,10 @@ private:
 };
 
 /// "1,234,567"
+[[nodiscard]] std::string groupedDigits(std::int64_t n);
 /// "84.2", "5,362", "1.23 M": how many a second.
 [[nodiscard]] std::string rateText(double perSecond);
-[[nodiscard]] std::string groupedDigits(std::int64_t n);
+/// "12.5 %", "<0.1 %" of a share 0..1.
+[[nodiscard]] std::string percentText(double share);
 
 }  // namespace shardscope::cli

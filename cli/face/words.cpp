@@ -70,4 +70,9 @@ std::string caveatInWords(const std::string& caveat, const std::string& language
     return (language == "ko" ? "전제: " : "rests on: ") + caveat;
 }
 
+std::string ranksInWords(const ClassReport& ranks) {
+    if (ranks.ranks == 1) return fmt::format("is rank {} ({})", ranks.firstRank, ranks.name);
+    return fmt::format("are ranks {} to {} ({})", ranks.firstRank, ranks.firstRank + ranks.ranks - 1, ranks.name);
+}
+
 }  // namespace shardscope::cli

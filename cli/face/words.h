@@ -1,6 +1,7 @@
 #pragma once
 
-// What a picture says about a report in its own language; names of models, units and hardware stay as they are.
+// What a picture or an answer says about a report in its own language; names of models, units and hardware stay as they
+// are.
 
 #include <string>
 
@@ -14,5 +15,8 @@ namespace shardscope::cli {
 [[nodiscard]] std::string setupInWords(const Report& report, const std::string& language = "en");
 /// "rests on: ...": the caveat itself is not translated.
 [[nodiscard]] std::string caveatInWords(const std::string& caveat, const std::string& language = "en");
+
+/// "is rank 1 (stage 1)", "are ranks 0 to 7 (all ranks)".
+[[nodiscard]] std::string ranksInWords(const ClassReport& ranks);
 
 }  // namespace shardscope::cli

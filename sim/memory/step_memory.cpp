@@ -41,7 +41,28 @@ std::string momentOf(const StepGraph& graph, const core::Model& model, std::span
     return "start of the step";
 }
 
+/// By block of the class: 1 where it is there.
+std::vector<std::uint8_t> liveAt(const StepGraph& graph, core::ClassId rankClass, std::uint32_t actionCount) {
+    const core::ClassBlocks own = blocksOf(graph, rankClass);
+    std::vector<std::uint8_t> live;
+    for (const Block& block : own.blocks) live.push_back(block.persistent ? 1 : 0);
+    for (const HostAction& action : graph.actionsOf(graph.classes[rankClass.index()]).first(actionCount)) {
+        if (action.kind == HostActionKind::Allocate) live[action.block.index() - own.first] = 1;
+        if (action.kind == HostActionKind::Release) live[action.block.index() - own.first] = 0;
+    }
+    return live;
+}
+
 }  // namespace
+
+std::vector<core::BlockId> blocksAt(const StepGraph& graph, core::ClassId rankClass, std::uint32_t actions) {
+    const std::vector<std::uint8_t> live = liveAt(graph, rankClass, actions);
+    const std::size_t first = blocksOf(graph, rankClass).first;
+    std::vector<core::BlockId> there;
+    for (std::size_t i = 0; i < live.size(); ++i)
+        if (live[i] != 0) there.emplace_back(first + i);
+    return there;
+}
 
 StepMemory hostOrderMemory(const StepGraph& graph, const core::Model& model, core::ClassId rankClass,
                            std::int64_t optimizerStateBytes) {
@@ -63,24 +84,25 @@ StepMemory hostOrderMemory(const StepGraph& graph, const core::Model& model, cor
     }
     memory.atEnd = walk.live();
     memory.reserved = walk.allocator().reserved();
+    for (std::size_t stream = 0; stream < graph.streams.size(); ++stream) {
+        const auto id = static_cast<std::uint8_t>(stream);
+        memory.reservedOf.push_back(
+            {walk.allocator().reservedOf(id, false).value + walk.allocator().reservedOf(id, true).value});
+    }
+    memory.peakAction = peakAt;
     memory.hostOrder.total = {peak};
 
     // Second pass, up to the peak: what it is made of.
-    core::HostMemoryCursor again(graph, which, optimizerStateBytes);
+    const core::HostMemoryCursor again(graph, which, optimizerStateBytes);
     const core::ClassBlocks own = blocksOf(graph, rankClass);
-    std::vector<std::uint8_t> live;
+    const std::vector<std::uint8_t> live = liveAt(graph, rankClass, peakAt);
     std::vector<std::int64_t> bytes;
-    for (const Block& block : own.blocks) {
-        live.push_back(block.persistent ? 1 : 0);
-        bytes.push_back(again.bytesOf(block));
-    }
-    while (again.position() < peakAt) {
-        const HostAction* action = again.next();
-        if (action->kind == HostActionKind::Allocate) live[action->block.index() - own.first] = 1;
-        if (action->kind == HostActionKind::Release) live[action->block.index() - own.first] = 0;
-    }
+    for (const Block& block : own.blocks) bytes.push_back(again.bytesOf(block));
+    const std::span<const HostAction> actions = graph.actionsOf(which);
+    for (std::size_t i = peakAt; i-- > 0 && !memory.hostOrder.op.valid();)
+        if (actions[i].kind == HostActionKind::Launch) memory.hostOrder.op = actions[i].op;
     memory.hostOrder.parts = partsOf(graph, model, live, bytes, own.first);
-    memory.hostOrder.moment = momentOf(graph, model, graph.actionsOf(which), peakAt);
+    memory.hostOrder.moment = momentOf(graph, model, actions, peakAt);
     return memory;
 }
 
@@ -172,6 +194,7 @@ void addDeviceTimeMemory(const StepGraph& graph, const core::Model& model, core:
     std::vector<std::int64_t> bytes;
     for (const Block& block : own.blocks) bytes.push_back(block.bytes.value);
     memory.deviceTime.parts = partsOf(graph, model, inUse, bytes, own.first);
+    if (peakChanges > 0) memory.deviceTime.op = own.blocks[changes[peakChanges - 1].block].firstUse;
     const Block* last = peakChanges > 0 ? &own.blocks[changes[peakChanges - 1].block] : nullptr;
     memory.deviceTime.moment =
         last == nullptr ? "start of the step" : labelOf(graph, model, last->firstUse) + " starts";

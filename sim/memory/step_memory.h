@@ -20,16 +20,24 @@ struct MemoryPeak {
     core::Bytes total;
     core::CategoryBytes byCategory;
     std::string moment;             ///< "end of backward of blocks.2", "issue of the gather of blocks.0"
+    core::OpId op;                  ///< enqueued last (host order) or starting (device time); none: before the first
     std::vector<MemoryPart> parts;  ///< largest first; their sum is `total`
 };
 
 struct StepMemory {
-    core::CategoryBytes atStart, atEnd;  ///< host order
-    MemoryPeak hostOrder;                ///< largest allocated
-    core::Bytes reserved;                ///< of the caching allocator at the step's end, categories in host order
-    MemoryPeak deviceTime;               ///< largest in use at one instant
-    std::int64_t deviceTimePeakAt = 0;   ///< ns
+    core::CategoryBytes atStart, atEnd;   ///< host order
+    MemoryPeak hostOrder;                 ///< largest allocated
+    std::uint32_t peakAction = 0;         ///< host actions of the class up to that peak, its own included
+    core::Bytes reserved;                 ///< of the caching allocator at the step's end, categories in host order
+    std::vector<core::Bytes> reservedOf;  ///< of these, by stream of the graph
+    MemoryPeak deviceTime;                ///< largest in use at one instant
+    std::int64_t deviceTimePeakAt = 0;    ///< ns
 };
+
+/// The blocks that are there when the host has done `actions` of the class's actions (StepMemory::peakAction, say),
+/// persistent ones included, by id.
+[[nodiscard]] std::vector<core::BlockId> blocksAt(const core::StepGraph& graph, core::ClassId rankClass,
+                                                  std::uint32_t actions);
 
 /// Host order alone; `deviceTime` stays empty. `optimizerStateBytes`: see HostMemoryCursor.
 [[nodiscard]] StepMemory hostOrderMemory(const core::StepGraph& graph, const core::Model& model,

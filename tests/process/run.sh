@@ -45,6 +45,13 @@ for command in compare simulate sweep graph run models clusters doctor docs comp
   check "the example of $command --help fails: $example: $(head -c 300 "$work/example.err")" test $? -eq 0
 done
 
+# Questions about a plan: sentences, or members of the report.
+expect 0 "" simulate examples/lecture.toml --strategy naive --why-memory --why-idle
+check "no sentences about memory" grep -q "What would take it down" "$work/out"
+check "no sentences about waits" grep -q "Why GPUs of naive do not compute" "$work/out"
+expect 0 "" simulate examples/lecture.toml --why-idle --json
+check "no why_idle in the report" grep -q '"why_idle"' "$work/out"
+
 # The command line.
 expect 2 "did you mean" compar examples/lecture.toml
 expect 2 "--help"

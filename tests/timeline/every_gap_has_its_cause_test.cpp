@@ -30,6 +30,43 @@ TEST(Causes, ExposedGatherIsTheUnitsAndItsWaitAPeers) {
               "15-30 all-gather of b (transfer)\n");
 }
 
+TEST(Causes, WhatHeldBackIsTheLastOfWhatItWaitedFor) {
+    // forward <- gather <- copy-in, whose reading ended after the host had issued the gather; the transfer of the
+    // gather queued behind a reduce-scatter.
+    HandMade t;
+    t.rank("compute copy_in all_gather reduce_scatter", 60);
+    t.span("compute", Activity::Kernels, 0, 10, "a");
+    const auto copyIn = t.span("copy_in", Activity::GatherCopyIn, 4, 12, "b");
+    const auto reduce = t.span("reduce_scatter", Activity::ReduceScatter, 5, 20, "c", 5);
+    const auto gather = t.span("all_gather", Activity::AllGather, 12, 30, "b", 20, core::Phase::Forward, /*issued=*/6);
+    const auto forward = t.span("compute", Activity::Kernels, 30, 60, "b", kNotIssued, core::Phase::Forward, 7);
+    t.flow(copyIn, gather, FlowReason::Data);
+    t.flow(reduce, gather, FlowReason::Communicator);
+    t.flow(gather, forward, FlowReason::EventWait);
+    const Timeline timeline = t.finish();
+    const CauseFinder finder(timeline);
+    const auto named = [&](std::string_view name) {
+        for (std::uint32_t i = 0; i < timeline.spans.size(); ++i)
+            if (timeline.strings[timeline.spans.name[i]] == name && timeline.spans.end[i] > 10) return i;
+        return kNoIndex;
+    };
+    const std::string gatherName = std::string(nameOf(Activity::AllGather)) + " b";
+    const auto byGather = finder.heldBack(named(std::string(nameOf(Activity::Kernels)) + " b"));
+    EXPECT_EQ(byGather.by, HeldBack::By::Span);
+    EXPECT_EQ(byGather.span, named(gatherName));
+    EXPECT_EQ(byGather.reason, FlowReason::EventWait);
+    EXPECT_EQ(byGather.end, 30);
+    const auto byCopy = finder.heldBack(named(gatherName));
+    EXPECT_EQ(byCopy.span, named(std::string(nameOf(Activity::GatherCopyIn)) + " b"));
+    EXPECT_EQ(byCopy.end, 12);
+    const auto byQueue = finder.heldBackTransfer(named(gatherName));
+    EXPECT_EQ(byQueue.span, named(std::string(nameOf(Activity::ReduceScatter)) + " c"));
+    EXPECT_EQ(byQueue.reason, FlowReason::Communicator);
+    EXPECT_EQ(byQueue.end, 20);
+    EXPECT_EQ(finder.heldBackTransfer(byQueue.span).by, HeldBack::By::Nothing);  // it moved at once
+    EXPECT_EQ(finder.heldBack(byQueue.span).by, HeldBack::By::Nothing);
+}
+
 TEST(Causes, GatherInTheQueueIsBlamedOnWhatRunsBeforeIt) {
     // B of unit a needs its gather, which queued on the communicator behind the reduce-scatter of unit c.
     HandMade t;

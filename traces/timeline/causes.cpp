@@ -1,7 +1,6 @@
 #include "traces/timeline/causes.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
 namespace shardscope::timeline {
@@ -49,13 +48,6 @@ struct CauseFinder::Piece {
 struct CauseFinder::Gap {
     std::int64_t begin, end;
     std::uint32_t next;
-};
-
-struct CauseFinder::Blocker {
-    enum class Kind : std::uint8_t { None, Span, Host } kind = Kind::None;
-    std::int64_t end = std::numeric_limits<std::int64_t>::min();
-    std::uint32_t span = kNoIndex;
-    bool isBackPressure = false;
 };
 
 namespace {
@@ -113,12 +105,12 @@ std::vector<CauseFinder::Gap> CauseFinder::gapsOf(std::uint32_t rankIndex, const
 
 /// What held back the start of `span` longest. Flows that hold back only the transfer, and those of other ranks, don't
 /// count.
-CauseFinder::Blocker CauseFinder::blockerOf(std::uint32_t span, std::int64_t before) const {
+HeldBack CauseFinder::blockerOf(std::uint32_t span, std::int64_t before) const {
     const Spans& spans = m_timeline.spans;
-    Blocker blocker;
-    const auto consider = [&](Blocker::Kind kind, std::int64_t end, std::uint32_t from, bool isBackPressure) {
+    HeldBack blocker;
+    const auto consider = [&](HeldBack::By by, std::int64_t end, std::uint32_t from, FlowReason reason) {
         end = std::min(end, before);
-        if (end > blocker.end) blocker = {kind, end, from, isBackPressure};
+        if (end > blocker.end) blocker = {by, end, from, reason};
     };
     const std::uint32_t rank = m_timeline.lanes[spans.lane[span]].rankIndex;
     for (std::uint32_t f = m_flowBegin[span]; f < m_flowBegin[span + 1]; ++f) {
@@ -126,13 +118,33 @@ CauseFinder::Blocker CauseFinder::blockerOf(std::uint32_t span, std::int64_t bef
         if (flow.reason == FlowReason::Communicator || m_timeline.lanes[spans.lane[flow.from]].rankIndex != rank)
             continue;
         const bool isHost = static_cast<SpanKind>(spans.kind[flow.from]) == SpanKind::Host;
-        consider(isHost ? Blocker::Kind::Host : Blocker::Kind::Span, spans.end[flow.from], flow.from,
-                 flow.reason == FlowReason::MemoryLimit);
+        consider(isHost ? HeldBack::By::Host : HeldBack::By::Span, spans.end[flow.from], flow.from, flow.reason);
     }
-    if (spans.issued[span] != kNotIssued) consider(Blocker::Kind::Host, spans.issued[span], kNoIndex, false);
+    if (spans.issued[span] != kNotIssued)
+        consider(HeldBack::By::Host, spans.issued[span], kNoIndex, FlowReason::Launch);
     const std::uint32_t lane = spans.lane[span];
-    if (span > m_lanes[lane].begin) consider(Blocker::Kind::Span, spans.end[span - 1], span - 1, false);
+    if (span > m_lanes[lane].begin)
+        consider(HeldBack::By::Span, spans.end[span - 1], span - 1, FlowReason::StreamOrder);
     return blocker;
+}
+
+HeldBack CauseFinder::heldBack(std::uint32_t span) const {
+    return blockerOf(span, m_timeline.spans.start[span]);
+}
+
+HeldBack CauseFinder::heldBackTransfer(std::uint32_t span) const {
+    const Spans& spans = m_timeline.spans;
+    HeldBack longest;
+    if (!isTransfer(spans, span) || spans.transferStart[span] <= spans.start[span]) return longest;
+    for (std::uint32_t f = m_flowBegin[span]; f < m_flowBegin[span + 1]; ++f) {
+        const Flow& flow = m_timeline.flows[m_flows[f]];
+        const bool isPeer = flow.reason == FlowReason::Peer;
+        if (!isPeer && flow.reason != FlowReason::Communicator) continue;
+        const std::int64_t until = isPeer ? spans.start[flow.from] : spans.end[flow.from];
+        if (until > spans.start[span] && until <= spans.transferStart[span] && until > longest.end)
+            longest = {HeldBack::By::Span, until, flow.from, flow.reason};
+    }
+    return longest;
 }
 
 CauseFinder::Piece CauseFinder::transferPiece(std::uint32_t span, std::int64_t begin, std::int64_t end,
@@ -178,7 +190,7 @@ void CauseFinder::blameHost(std::int64_t begin, std::int64_t end, std::uint32_t 
 }
 
 /// Covers [begin, end), the time up to which `blocker` held something back, from its end to its beginning.
-void CauseFinder::blameChain(Blocker blocker, std::int64_t begin, std::int64_t end, std::uint32_t rankIndex,
+void CauseFinder::blameChain(HeldBack blocker, std::int64_t begin, std::int64_t end, std::uint32_t rankIndex,
                              std::vector<Piece>& pieces) const {
     const Spans& spans = m_timeline.spans;
     std::int64_t now = end;
@@ -194,32 +206,32 @@ void CauseFinder::blameChain(Blocker blocker, std::int64_t begin, std::int64_t e
     // Spans without length could keep a damaged trace's chain at one instant for ever.
     std::size_t linksAtThisInstant = 0;
     while (now > begin) {
-        if (blocker.kind == Blocker::Kind::None || linksAtThisInstant > spans.size()) {
+        if (blocker.by == HeldBack::By::Nothing || linksAtThisInstant > spans.size()) {
             blame(begin, unknown);
             return;
         }
         const std::int64_t before = now;
         blame(blocker.end, unknown);
         if (now <= begin) return;
-        if (blocker.kind == Blocker::Kind::Host) {
+        if (blocker.by == HeldBack::By::Host) {
             blameHost(begin, now, rankIndex, Cause::HostLaunch, pieces);
             return;
         }
         const std::uint32_t link = blocker.span;
         if (isTransfer(spans, link)) {
             const bool isCollective = static_cast<SpanKind>(spans.kind[link]) == SpanKind::Collective;
-            const Piece own = transferPiece(link, 0, 0, blocker.isBackPressure);
+            const Piece own = transferPiece(link, 0, 0, blocker.reason == FlowReason::MemoryLimit);
             const Piece late = isCollective ? Piece{0, 0, Cause::PeerLate, spans.unit[link], link} : own;
             blame(spans.transferStart[link], own);
             // The one before it on its communicator, if that ended after this one had arrived.
-            Blocker queue;
+            HeldBack queue;
             for (std::uint32_t f = m_flowBegin[link]; f < m_flowBegin[link + 1]; ++f) {
                 const Flow& flow = m_timeline.flows[m_flows[f]];
                 if (flow.reason != FlowReason::Communicator || spans.end[flow.from] <= spans.start[link]) continue;
                 if (spans.end[flow.from] > queue.end)
-                    queue = {Blocker::Kind::Span, spans.end[flow.from], flow.from, false};
+                    queue = {HeldBack::By::Span, spans.end[flow.from], flow.from, flow.reason};
             }
-            if (queue.kind == Blocker::Kind::Span && queue.end <= spans.transferStart[link]) {
+            if (queue.by == HeldBack::By::Span && queue.end <= spans.transferStart[link]) {
                 blame(queue.end, late);
                 blocker = queue;
             } else {
@@ -254,7 +266,7 @@ void CauseFinder::blameGap(const Gap& gap, std::uint32_t rankIndex, std::vector<
         blameHost(lastEnd, gap.end, rankIndex, m_hasStages ? Cause::PipelineBubble : Cause::PeerLate, pieces);
     }
     if (last != kNoIndex) {
-        blameChain({Blocker::Kind::Span, lastEnd, last, false}, gap.begin, lastEnd, rankIndex, pieces);
+        blameChain({HeldBack::By::Span, lastEnd, last}, gap.begin, lastEnd, rankIndex, pieces);
     }
 }
 

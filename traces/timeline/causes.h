@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,14 @@ struct CauseTotal {
     std::array<std::int64_t, kStates> byState{};
 };
 
+/// What held something back until `end` (ns).
+struct HeldBack {
+    enum class By : std::uint8_t { Nothing, Span, Host } by = By::Nothing;
+    std::int64_t end = std::numeric_limits<std::int64_t>::min();
+    std::uint32_t span = kNoIndex;  ///< By::Span; By::Host: a span of the host stream, kNoIndex where none is shown
+    FlowReason reason = FlowReason::StreamOrder;
+};
+
 /// Answers for one timeline, which must outlive it and stay as it is.
 class CauseFinder {
 public:
@@ -78,14 +87,20 @@ public:
     /// Largest first; ties by cause, then by unit.
     [[nodiscard]] std::vector<CauseTotal> totalsOf(std::uint32_t rankIndex) const;
 
+    /// What held back the start of `span` longest, on its own rank: of several until one instant the first that the
+    /// timeline names, flows before the host before the stream. Not later than the start.
+    [[nodiscard]] HeldBack heldBack(std::uint32_t span) const;
+    /// What held back the transfer of a collective, send or receive after it had arrived: the peer that arrived last or
+    /// the one before it on its communicator, whichever ended later. Nothing where the transfer began at once.
+    [[nodiscard]] HeldBack heldBackTransfer(std::uint32_t span) const;
+
 private:
     struct Piece;
     struct Gap;
-    struct Blocker;
     [[nodiscard]] std::vector<Gap> gapsOf(std::uint32_t rankIndex, const std::vector<Segment>& segments) const;
-    [[nodiscard]] Blocker blockerOf(std::uint32_t span, std::int64_t before) const;
+    [[nodiscard]] HeldBack blockerOf(std::uint32_t span, std::int64_t before) const;
     void blameGap(const Gap& gap, std::uint32_t rankIndex, std::vector<Piece>& pieces) const;
-    void blameChain(Blocker blocker, std::int64_t begin, std::int64_t end, std::uint32_t rankIndex,
+    void blameChain(HeldBack blocker, std::int64_t begin, std::int64_t end, std::uint32_t rankIndex,
                     std::vector<Piece>& pieces) const;
     void blameHost(std::int64_t begin, std::int64_t end, std::uint32_t rankIndex, Cause otherwise,
                    std::vector<Piece>& pieces) const;
