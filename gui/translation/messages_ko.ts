@@ -160,10 +160,6 @@
         <translation>둘 중 하나만 남기세요</translation>
     </message>
     <message>
-        <source>`shardscope docs scenario` says what it does</source>
-        <translation>무엇을 하는 키인지는 `shardscope docs scenario`가 알려 줍니다</translation>
-    </message>
-    <message>
         <source>expected section.key=value</source>
         <translation>section.key=value 꼴이어야 합니다</translation>
     </message>
@@ -196,8 +192,8 @@
         <translation>그런 파일이나 폴더가 없습니다</translation>
     </message>
     <message>
-        <source>check the path; `shardscope models` lists the built-in models</source>
-        <translation>경로를 확인하세요. 내장 모델은 `shardscope models`가 보여 줍니다</translation>
+        <source>check the path</source>
+        <translation>경로를 확인하세요</translation>
     </message>
     <message>
         <source>&quot;%1&quot; is neither a file, a folder nor a built-in model</source>
@@ -208,8 +204,8 @@
         <translation>내장 모델 &quot;%1&quot;이(가) 없습니다</translation>
     </message>
     <message>
-        <source>`shardscope models` lists them; a file or folder can be given instead</source>
-        <translation>`shardscope models`가 목록을 보여 줍니다. 파일이나 폴더를 주어도 됩니다</translation>
+        <source>a file or folder can be given instead</source>
+        <translation>파일이나 폴더를 주어도 됩니다</translation>
     </message>
     <message>
         <source>cannot open: %1</source>
@@ -304,8 +300,8 @@
         <translation>모델이 아닙니다: config.json(model_type)도, safetensors 색인(weight_map)도, 모듈 트리(modules)도 아닙니다</translation>
     </message>
     <message>
-        <source>docs/model-tree.md describes module trees; `shardscope models` lists what needs no file</source>
-        <translation>모듈 트리는 docs/model-tree.md에 설명되어 있고, 파일 없이 쓸 수 있는 모델은 `shardscope models`가 보여 줍니다</translation>
+        <source>docs/model-tree.md describes module trees</source>
+        <translation>모듈 트리는 docs/model-tree.md에 설명되어 있습니다</translation>
     </message>
     <message>
         <source>both model.name and model.path are given</source>
@@ -316,8 +312,8 @@
         <translation>모델이 없습니다</translation>
     </message>
     <message>
-        <source>set model.name to a built-in model (`shardscope models`) or model.path to a file or folder</source>
-        <translation>model.name에 내장 모델(`shardscope models`)을, 또는 model.path에 파일이나 폴더를 적으세요</translation>
+        <source>set model.name to a built-in model or model.path to a file or folder</source>
+        <translation>model.name에 내장 모델을, 또는 model.path에 파일이나 폴더를 적으세요</translation>
     </message>
     <message>
         <source>%1 shards; at most %2 are read</source>
@@ -1154,10 +1150,6 @@
     <message>
         <source>leave it out, or set it to %1</source>
         <translation>빼거나 %1(으)로 하세요</translation>
-    </message>
-    <message>
-        <source>leave it out, or set it to %1; FSDP inside of stages is no part of a comparison with naive placement, `shardscope simulate --strategy fsdp` takes it</source>
-        <translation>빼거나 %1(으)로 하세요. 스테이지 안의 FSDP는 나이브 배치와의 비교에 들어가지 않으며 `shardscope simulate --strategy fsdp`로 볼 수 있습니다</translation>
     </message>
     <message>
         <source>leave it out, or set it to %1, or change cluster.nodes and cluster.gpus_per_node</source>

@@ -380,6 +380,17 @@
     </message>
 </context>
 <context>
+    <name>Hints</name>
+    <message>
+        <source>%1 (in the knobs panel)</source>
+        <translation>%1 (설정값 패널에서)</translation>
+    </message>
+    <message>
+        <source>%1 (a box above the timeline)</source>
+        <translation>%1(타임라인 위의 상자)</translation>
+    </message>
+</context>
+<context>
     <name>Plans</name>
     <message>
         <source>1 GPU</source>
@@ -627,8 +638,8 @@
 <context>
     <name>shardscope::gui::MainWindow</name>
     <message>
-        <source>What is shown is the scenario before the last change. %1</source>
-        <translation>화면에 보이는 것은 마지막 변경 이전의 시나리오입니다. %1</translation>
+        <source>What is shown is the scenario before the last change.</source>
+        <translation>화면에 보이는 것은 마지막 변경 이전의 시나리오입니다.</translation>
     </message>
     <message>
         <source>The kept plan %1 could not be made again and is left out. %2</source>

@@ -8,6 +8,7 @@
 #include <QLineEdit>
 #include <QScrollBar>
 #include <QSpinBox>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <limits>
@@ -31,6 +32,26 @@ QString breakable(QString text) {
     static const QRegularExpression joint(QStringLiteral("(?<=\\w)([_./=-])(?=\\w)"));
     static const QRegularExpression endless(QStringLiteral("([^\\s\\x{200b}]{20})(?=[^\\s\\x{200b}])"));
     return text.replace(joint, QStringLiteral("\\1\u200b")).replace(endless, QStringLiteral("\\1\u200b"));
+}
+
+/// A number that is being typed counts on Enter, when its field is left, or after a pause: 7 on the way to 7,777 is no
+/// number that anyone asked for. Arrows and the wheel count at once.
+void countWhenTyped(QSpinBox& box) {
+    constexpr int kPause = 400;  // ms without a key
+    box.setKeyboardTracking(false);
+    auto* line = box.findChild<QLineEdit*>();
+    auto* pause = new QTimer(&box);
+    pause->setSingleShot(true);
+    pause->setInterval(kPause);
+    QObject::connect(line, &QLineEdit::textEdited, pause, qOverload<>(&QTimer::start));
+    QObject::connect(&box, &QSpinBox::valueChanged, pause, &QTimer::stop);
+    QObject::connect(pause, &QTimer::timeout, &box, [&box, line] {
+        if (!box.hasAcceptableInput()) return;
+        // Separators of thousands come and go; the hand goes on where it is, counted from the end.
+        const auto behind = line->text().size() - line->cursorPosition();
+        box.interpretText();
+        line->setCursorPosition(static_cast<int>(line->text().size() - behind));
+    });
 }
 
 }  // namespace
@@ -102,6 +123,7 @@ void KnobPanel::addKnob(const Key& key, QVBoxLayout& layout) {
         box->setRange(static_cast<int>(std::max(key.least, -kMost)), static_cast<int>(std::min(key.most, kMost)));
         box->setGroupSeparatorShown(true);
         box->setAccelerated(true);
+        countWhenTyped(*box);
         connect(box, &QSpinBox::valueChanged, this,
                 [chosen](int value) { chosen(Document::of(static_cast<std::int64_t>(value))); });
         knob.put = [box](const Document& value) {
@@ -254,6 +276,11 @@ QString KnobPanel::problemOf(const QString& path) const {
     Knob* knob = const_cast<KnobPanel*>(this)->find(path);
     if (knob == nullptr || knob->problem->isHidden()) return {};
     return knob->problem->text().remove(QChar(0x200b));
+}
+
+bool KnobPanel::shows(const QString& path) const {
+    Knob* knob = const_cast<KnobPanel*>(this)->find(path);
+    return knob != nullptr && knob->row->isVisible();
 }
 
 void KnobPanel::setFilter(const QString& text) {

@@ -31,6 +31,8 @@ public:
     void showProblem(const QString& path, std::function<QString()> words);
     [[nodiscard]] QWidget* editorOf(const QString& path) const;
     [[nodiscard]] QString problemOf(const QString& path) const;
+    /// Whether the knob is there to be seen, if need be by scrolling.
+    [[nodiscard]] bool shows(const QString& path) const;
     void setFilter(const QString& text);
     /// Never narrower than its content: there is nothing to scroll sideways.
     [[nodiscard]] QSize minimumSizeHint() const override;

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QFile>
 #include <QHash>
+#include <QRegularExpression>
 #include <QStringList>
 #include <QXmlStreamReader>
 #include <algorithm>
@@ -139,6 +140,40 @@ private:
     bool m_unknown = false;  ///< of what is being translated, something of several words stayed as it was
 };
 
+class Hints {
+    Q_DECLARE_TR_FUNCTIONS(Hints)
+};
+
+/// Of what to do, what can be done in a window.
+QString hintText(std::string_view english) {
+    QString text = toQString(core::printable(english));
+    // Sentences about other commands, in brackets or between semicolons.
+    static const QRegularExpression bracket(QStringLiteral(" \\(`?shardscope [^)]*\\)"));
+    text.remove(bracket);
+    QStringList parts = text.split(QStringLiteral("; "));
+    parts.removeIf([](const QString& part) { return part.contains(QStringLiteral("`shardscope ")); });
+    text = inWindowsLanguage(parts.join(QStringLiteral("; ")).toStdString());
+    // "--set a=1 --set b=2": knobs.
+    static const QRegularExpression set(QStringLiteral("--set [^\\s,;)]+(?: --set [^\\s,;)]+)*"));
+    for (auto found = set.match(text); found.hasMatch(); found = set.match(text)) {
+        QString knobs = found.captured().mid(6);
+        knobs.replace(QStringLiteral(" --set "), QStringLiteral(", ")).replace(u'=', QStringLiteral(" = "));
+        text.replace(found.capturedStart(), found.capturedLength(), Hints::tr("%1 (in the knobs panel)").arg(knobs));
+    }
+    static const QRegularExpression strategy(QStringLiteral("--strategy (\\w+)"));
+    for (auto found = strategy.match(text); found.hasMatch(); found = strategy.match(text))
+        text.replace(found.capturedStart(), found.capturedLength(),
+                     Hints::tr("%1 (a box above the timeline)").arg(found.captured(1)));
+    return text;
+}
+
+/// Where something was given: its key, for what was given to the window.
+QString placeText(std::string_view english) {
+    QString text = toQString(core::printable(english));
+    static const QRegularExpression option(QStringLiteral("^--(?:set|over) "));
+    return inWindowsLanguage(text.remove(option).toStdString());
+}
+
 }  // namespace
 
 QString inWindowsLanguage(std::string_view english) {
@@ -155,13 +190,12 @@ QString inWindowsLanguage(std::string_view english) {
 }
 
 QString reasonText(const core::Error& error) {
-    QString text = inWindowsLanguage(core::printable(error.message));
-    if (!error.hint.empty()) text += QStringLiteral("\n  ") + inWindowsLanguage(core::printable(error.hint));
-    return text;
+    const QString text = inWindowsLanguage(core::printable(error.message)), hint = hintText(error.hint);
+    return hint.isEmpty() ? text : text + QStringLiteral("\n  ") + hint;
 }
 
 QString errorText(const core::Error& error) {
-    const QString where = inWindowsLanguage(core::printable(error.where));
+    const QString where = placeText(error.where);
     return where.isEmpty() ? reasonText(error) : where + QStringLiteral(": ") + reasonText(error);
 }
 

@@ -12,7 +12,8 @@ namespace shardscope::gui {
 
 /// Line by line; what is not known stays as it is, and so do names.
 [[nodiscard]] QString inWindowsLanguage(std::string_view english);
-/// What is wrong and what to do, for places that show where by themselves.
+/// What is wrong and what to do, for places that show where by themselves. What to do is told for a window: options of
+/// the command line are knobs here, and its other commands are not spoken of.
 [[nodiscard]] QString reasonText(const core::Error& error);
 /// As core::describe says it: where, what is wrong, what to do.
 [[nodiscard]] QString errorText(const core::Error& error);

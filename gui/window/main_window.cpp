@@ -208,9 +208,9 @@ void MainWindow::makePanels() {
 
 void MainWindow::openPath(const QString& path) {
     m_session = {};
-    m_opened = path;
+    m_opened = lastingPath(path);
     m_firstAnswer = true;
-    m_evaluator.open(path.toStdString(), {}, m_study.strategies);
+    m_evaluator.open(m_opened.toStdString(), {}, m_study.strategies);
 }
 
 void MainWindow::openSample(int index) {
@@ -273,11 +273,18 @@ void MainWindow::showError(const core::Error& error) {
     // A kept plan that cannot be made again is left out, and told of at the end; the others go on.
     if (takePart(tl::unexpected(error))) return;
     m_session = {};
-    if (!m_firstAnswer) m_knobs->showProblem(m_editedPath, [error] { return errorText(error); });
-    showProblem([error, first = m_firstAnswer] {
-        const QString text = errorText(error);
-        return first ? text : tr("What is shown is the scenario before the last change. %1").arg(text);
-    });
+    // Once: at the knob that was turned, where it can be seen.
+    if (!m_firstAnswer && m_knobs->shows(m_editedPath)) {
+        hideProblem();
+        m_knobs->showProblem(m_editedPath, [error] {
+            return errorText(error) + u'\n' + tr("What is shown is the scenario before the last change.");
+        });
+    } else {
+        showProblem([error, first = m_firstAnswer] {
+            const QString text = errorText(error);
+            return first ? text : text + u'\n' + tr("What is shown is the scenario before the last change.");
+        });
+    }
     if (m_firstAnswer && m_state.answer()) m_firstAnswer = false;  // what was open stays open
     emit shown();
 }
@@ -398,7 +405,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 
 void MainWindow::remember(const QString& path) {
     QSettings settings;
-    QStringList recent = settings.value(QStringLiteral("recent")).toStringList();
+    QStringList recent = lastingPaths(settings.value(QStringLiteral("recent")).toStringList());
     recent.removeAll(path);
     recent.prepend(path);
     while (recent.size() > 8) recent.removeLast();

@@ -89,7 +89,7 @@ void MainWindow::restoreState() {
     const int alignment = settings.value(QStringLiteral("alignment"), 0).toInt();
     if (alignment == 1) m_actions.find(QStringLiteral("alignEnd"))->trigger();
     if (alignment == 2) m_actions.find(QStringLiteral("alignNormalised"))->trigger();
-    m_start->setRecent(settings.value(QStringLiteral("recent")).toStringList());
+    m_start->setRecent(lastingPaths(settings.value(QStringLiteral("recent")).toStringList()));
     m_start->setContinuable(!readSession().empty());
 }
 

@@ -1,8 +1,10 @@
 #include "gui/window/session.h"
 
+#include <QFileInfo>
 #include <QSettings>
 #include <algorithm>
 
+#include "core/scenario/builtin_models.h"
 #include "gui/view/words.h"
 
 namespace shardscope::gui {
@@ -15,7 +17,26 @@ QStringList inWords(const std::vector<std::string>& words) {
     return list;
 }
 
+bool isBuiltin(const QString& what) {
+    const std::vector<std::string> names = core::builtinModelNames();
+    return std::ranges::find(names, what.toStdString()) != names.end();
+}
+
 }  // namespace
+
+QString lastingPath(const QString& what) {
+    const QFileInfo file(what);
+    return file.exists() ? file.absoluteFilePath() : what;
+}
+
+QStringList lastingPaths(const QStringList& kept) {
+    QStringList lasting;
+    for (const QString& one : kept) {
+        const QString path = lastingPath(one);
+        if ((QFileInfo(path).isAbsolute() || isBuiltin(path)) && !lasting.contains(path)) lasting << path;
+    }
+    return lasting;
+}
 
 Session sessionOf(const Study& study, const Answer& present, const TimeRange& view, double end) {
     Session session;

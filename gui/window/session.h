@@ -3,6 +3,7 @@
 // What a window was left with: the scenarios on its page as text, from which they are simulated anew, and how it was
 // looked at. Kept in the settings.
 
+#include <QStringList>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ struct Session {
 
     [[nodiscard]] bool empty() const { return parts.empty(); }
 };
+
+/// A file or folder by its absolute path, so that it can be opened from wherever the window is started next; anything
+/// else, such as a built-in model's name, as it is.
+[[nodiscard]] QString lastingPath(const QString& what);
+/// What was kept once, in such words; relative paths that lead nowhere from here are left out.
+[[nodiscard]] QStringList lastingPaths(const QStringList& kept);
 
 [[nodiscard]] Session sessionOf(const Study& study, const Answer& present, const TimeRange& view, double end);
 /// Nothing is left out and nothing believed: a part that cannot be read is none.

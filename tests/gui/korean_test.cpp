@@ -247,7 +247,11 @@ TEST(Korean, RefusedValuesAndErrorsFollowTheLanguage) {
     window.openLecture();
     const QString key = QStringLiteral("parallelism.data_parallel_shard_degree");
     window.await([&] { window.knobs().setKey(key, QStringLiteral("13")); });
-    const QString english = window.problem(), beside = window.knobs().problemOf(key);
+    const QString beside = window.knobs().problemOf(key);
+    ASSERT_FALSE(beside.isEmpty());
+    window.await([&] { window.openPath(QStringLiteral("/nowhere/absent.toml")); });
+    const QString english = window.problem();
+    ASSERT_FALSE(english.isEmpty());
     SweepPanel& sweep = window.sweep();
     QSignalSpy finished(&sweep, &SweepPanel::finished);
     sweep.start(key, QStringLiteral("13,2"));

@@ -129,14 +129,83 @@ TEST(Window, AScenarioThatCannotBeSimulatedIsToldBesideItsKnob) {
     OpenWindow window;
     window.openLecture();
     const auto before = window.state().answer();
-    window.await([&] { window.knobs().setKey(kShards, QStringLiteral("13")); });  // naive has 12 blocks for 13 stages
-    EXPECT_FALSE(window.problem().isEmpty());
-    EXPECT_FALSE(window.knobs().problemOf(kShards).isEmpty());
+    window.await([&] { window.knobs().setKey(kShards, QStringLiteral("16")); });  // naive has 12 blocks for 16 stages
+    EXPECT_EQ(window.problem(), QString()) << "it is told once";
+    const QString beside = window.knobs().problemOf(kShards);
+    EXPECT_TRUE(beside.contains(QStringLiteral("stages"))) << beside.toStdString();
+    EXPECT_TRUE(beside.contains(QStringLiteral("What is shown is the scenario before the last change.")));
+    EXPECT_FALSE(beside.contains(QStringLiteral("--set"))) << "a window has no options: " << beside.toStdString();
+    EXPECT_TRUE(beside.contains(QStringLiteral("in the knobs panel"))) << beside.toStdString();
     EXPECT_EQ(window.state().answer(), before) << "the picture is of the last scenario that could be simulated";
     window.await([&] { window.undoStack().undo(); });
     EXPECT_EQ(window.problem(), QString());
     EXPECT_TRUE(window.knobs().problemOf(kShards).isEmpty());
     EXPECT_EQ(window.knobs().scenario(), before->loaded.scenario);
+}
+
+TEST(Window, WhatIsWrongIsToldAboveTheTimelineWhereNoKnobShowsIt) {
+    OpenWindow window;
+    window.openLecture();
+    window.findChild<QDockWidget*>(QStringLiteral("knobs"))->close();
+    window.await([&] { window.knobs().setKey(kShards, QStringLiteral("13")); });
+    EXPECT_TRUE(window.problem().contains(QStringLiteral("What is shown is the scenario before the last change.")));
+    EXPECT_FALSE(window.problem().contains(QStringLiteral("--set"))) << window.problem().toStdString();
+    EXPECT_EQ(window.knobs().problemOf(kShards), QString());
+    // The knob that the filter has taken away shows nothing either.
+    window.await([&] { window.undoStack().undo(); });
+    window.findChild<QDockWidget*>(QStringLiteral("knobs"))->show();
+    window.knobs().setFilter(QStringLiteral("local_batch_size"));
+    window.await([&] { window.knobs().setKey(kShards, QStringLiteral("13")); });
+    EXPECT_FALSE(window.problem().isEmpty());
+}
+
+TEST(Window, ANumberCountsOnceItIsTyped) {
+    OpenWindow window;
+    window.openLecture();
+    auto* box = qobject_cast<QSpinBox*>(window.knobs().editorOf(kBatch));
+    ASSERT_NE(box, nullptr);
+    QSignalSpy edited(&window.knobs(), &KnobPanel::edited);
+    const auto type = [&](const char* digits) {
+        for (const char* digit = digits; *digit != 0; ++digit) QTest::keyClick(box, *digit);
+    };
+    // Nobody pauses before 77: neither 7 nor 77 is simulated, then 777 is.
+    box->selectAll();
+    type("77");
+    QApplication::processEvents();
+    EXPECT_EQ(edited.count(), 0);
+    EXPECT_FALSE(window.evaluator().busy());
+    type("7");
+    EXPECT_EQ(edited.count(), 0) << "half a number";
+    window.await([] {});
+    EXPECT_EQ(edited.count(), 1);
+    EXPECT_EQ(window.shownScenario().training.localBatchSize, 777);
+    // The hand goes on behind what it has typed, whatever separators came meanwhile.
+    type("7");
+    EXPECT_EQ(edited.count(), 1);
+    window.await([] {});
+    EXPECT_EQ(window.shownScenario().training.localBatchSize, 7777);
+    type("1");
+    window.await([&] { QTest::keyClick(box, Qt::Key_Return); });
+    EXPECT_EQ(window.shownScenario().training.localBatchSize, 77771) << "Enter waits for no pause";
+    EXPECT_EQ(edited.count(), 3);
+    // Nor do arrows.
+    window.await([&] { QTest::keyClick(box, Qt::Key_Down); });
+    EXPECT_EQ(window.shownScenario().training.localBatchSize, 77770);
+    EXPECT_EQ(edited.count(), 4);
+    // A field that is left with half a number has that number.
+    box->setFocus();
+    box->selectAll();
+    type("16");
+    QFocusEvent left(QEvent::FocusOut);
+    window.await([&] { QApplication::sendEvent(box, &left); });
+    EXPECT_EQ(window.shownScenario().training.localBatchSize, 16);
+    // What is no number in the end is none.
+    const auto before = edited.count();
+    box->selectAll();
+    QTest::keyClick(box, Qt::Key_Backspace);
+    QTest::qWait(600);
+    EXPECT_EQ(edited.count(), before);
+    EXPECT_EQ(window.shownScenario().training.localBatchSize, 16);
 }
 
 TEST(Window, UndoAndRedoReturnTheSameScenario) {

@@ -108,6 +108,12 @@ TEST(Files, WhateverIsDroppedIsOpenedOrSaysWhatToDo) {
         expectHelpful(window, path);
         EXPECT_EQ(window.state().answer(), before) << path.toStdString();
     }
+    // A window does not send anyone to the command line.
+    for (const char* file : {"foreign.json", "absent.toml", "absent"}) {
+        window.await([&] { window.openPath(folder.filePath(QLatin1String(file))); });
+        EXPECT_FALSE(window.problem().isEmpty());
+        EXPECT_FALSE(window.problem().contains(QStringLiteral("shardscope "))) << window.problem().toStdString();
+    }
     // One that is gone before it is read: either it was quick enough, or it is said.
     for (int i = 0; i < 5; ++i) {
         const QString path = write("vanishing.toml", "[model]\nname = \"vit_b_16\"\n");
@@ -178,6 +184,45 @@ TEST(Files, OpenedFilesAreRemembered) {
     const auto* recent = next.findChild<StartPage*>()->findChild<QListWidget*>();
     ASSERT_EQ(recent->count(), 1);
     EXPECT_EQ(recent->item(0)->text(), kExample);
+    QSettings().clear();
+}
+
+TEST(Files, AreRememberedByPathsThatHoldFromEverywhere) {
+    QSettings().clear();
+    const QTemporaryDir folder;
+    QFile file(folder.filePath(QStringLiteral("mine.toml")));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("[model]\nname = \"vit_b_16\"\n");
+    file.close();
+    const QString started = QDir::currentPath();
+    ASSERT_TRUE(QDir::setCurrent(folder.path()));
+    // What a window of before has kept: what leads somewhere from here, and what does not; twice the same.
+    QSettings().setValue(QStringLiteral("recent"),
+                         QStringList{QStringLiteral("mine.toml"), QStringLiteral("gone.toml"),
+                                     QStringLiteral("./mine.toml"), QStringLiteral("vit_b_16"), kExample});
+    const auto listed = [](MainWindow& window) {
+        QStringList all;
+        const auto* recent = window.findChild<StartPage*>()->findChild<QListWidget*>();
+        for (int i = 0; i < recent->count(); ++i) all << recent->item(i)->text();
+        return all;
+    };
+    const QString mine = QDir(QDir::currentPath()).filePath(QStringLiteral("mine.toml"));
+    {
+        OpenWindow window;
+        EXPECT_EQ(listed(window), QStringList({mine, QStringLiteral("vit_b_16"), kExample}));
+        window.await([&] { window.openPath(QStringLiteral("mine.toml")); });
+        EXPECT_EQ(window.problem(), QString());
+        EXPECT_EQ(window.state().answer()->loaded.source, mine.toStdString());
+        window.close();
+    }
+    ASSERT_TRUE(QDir::setCurrent(started));
+    OpenWindow next;
+    EXPECT_EQ(listed(next), QStringList({mine, QStringLiteral("vit_b_16"), kExample}));
+    next.await([&] { next.openPath(listed(next).first()); });
+    EXPECT_EQ(next.problem(), QString());
+    next.await([&] { next.continueSession(); });
+    EXPECT_EQ(next.problem(), QString()) << "the session's file is found from here too";
+    next.close();
     QSettings().clear();
 }
 
