@@ -68,6 +68,7 @@ void bind(CLI::App& app, std::string_view names, std::string_view operand, std::
     if (names == "--explain") option = app.add_flag(spelled, a.explain, text);
     if (names == "--why-memory") option = app.add_flag(spelled, a.whyMemory, text);
     if (names == "--why-idle") option = app.add_flag(spelled, a.whyIdle, text);
+    if (names == "--describe") option = app.add_flag(spelled, a.describe, text);
     if (names == "--dot") option = app.add_flag(spelled, a.dot, text);
     if (option != nullptr && !operand.empty()) option->option_text(std::string(operand));
 }

@@ -26,7 +26,7 @@ struct Arguments {
     std::string device = "reference";                             ///< run
     std::int64_t ranks = 0, steps = 5;                            ///< run; 0: as the scenario says
     std::vector<std::string> runs, collectives, gemm, attention;  ///< backtest: files of measurements
-    bool json = false, csv = false, explain = false, dot = false;
+    bool json = false, csv = false, explain = false, dot = false, describe = false;
     bool whyMemory = false, whyIdle = false;  ///< simulate
     std::string language = "en";              ///< of pictures
     std::string word;                         ///< completion: the shell; docs: the page; models, clusters: a name

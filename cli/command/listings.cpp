@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "cli/command/command.h"
+#include "cli/face/describe_hardware.h"
 #include "cli/face/load.h"
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
@@ -109,63 +110,6 @@ std::string sourced(const core::Sourced& value, const char* unit, double scale) 
     return fmt::format("{:.4g} {}", value.value / scale, unit);
 }
 
-struct Figure {
-    std::string name;
-    std::string text;
-    const core::Sourced* value;
-};
-
-std::vector<Figure> figuresOf(const core::Gpu& gpu) {
-    std::vector<Figure> all{
-        {"bf16 peak, dense", sourced(gpu.bf16Flops, "TFLOP/s", 1e12), &gpu.bf16Flops},
-        {"fp16 peak, dense", sourced(gpu.fp16Flops, "TFLOP/s", 1e12), &gpu.fp16Flops},
-        {"tf32 peak, dense", sourced(gpu.tf32Flops, "TFLOP/s", 1e12), &gpu.tf32Flops},
-        {"fp32 peak", sourced(gpu.fp32Flops, "TFLOP/s", 1e12), &gpu.fp32Flops},
-        {"multiprocessors", sourced(gpu.multiprocessors, "", 1), &gpu.multiprocessors},
-        {"memory", sourced(gpu.memory, "GiB", 1073741824.0), &gpu.memory},
-        {"memory, usable", sourced(gpu.memoryUsable, "GiB", 1073741824.0), &gpu.memoryUsable},
-        {"memory bandwidth", sourced(gpu.memoryBandwidth, "GB/s", 1e9), &gpu.memoryBandwidth},
-        {"L2", sourced(gpu.l2, "MiB", 1048576.0), &gpu.l2},
-        {"PCIe, per direction", sourced(gpu.pcieBandwidth, "GB/s", 1e9), &gpu.pcieBandwidth},
-        {"best GEMM / peak", sourced(gpu.gemmShare, "", 1), &gpu.gemmShare},
-        {"sustained / burst", sourced(gpu.sustainedShare, "", 1), &gpu.sustainedShare},
-        {"host time per launch", sourced(gpu.hostLaunch, "us", 1e-6), &gpu.hostLaunch},
-    };
-    std::erase_if(all, [](const Figure& figure) { return !figure.value->known; });
-    return all;
-}
-
-std::vector<Figure> figuresOf(const core::Node& node) {
-    return {{"link, per GPU and direction", sourced(node.linkBandwidth, "GB/s", 1e9), &node.linkBandwidth},
-            {"NICs", sourced(node.nics, "", 1), &node.nics},
-            {"network, per node and direction", sourced(node.networkBandwidth, "GB/s", 1e9), &node.networkBandwidth}};
-}
-
-std::string figureTable(const std::vector<Figure>& figures) {
-    TextTable table({"figure", "value", "confidence", "source"}, {Align::Left, Align::Right, Align::Left, Align::Left});
-    for (const Figure& figure : figures)
-        table.row(
-            {figure.name, figure.text, std::string(core::nameOf(figure.value->confidence)), figure.value->source});
-    return table.text(2);
-}
-
-Document figureDocument(const std::string& kind, const std::string& name, const std::vector<Figure>& figures) {
-    Document out = Document::table(), list = Document::list();
-    out.set("schema", Document::of("shardscope." + kind));
-    out.set("version", Document::of(std::int64_t{1}));
-    out.set("name", Document::of(name));
-    for (const Figure& figure : figures) {
-        Document row = Document::table();
-        row.set("figure", Document::of(figure.name));
-        row.set("value", Document::of(figure.value->value));
-        row.set("confidence", Document::of(std::string(core::nameOf(figure.value->confidence))));
-        row.set("source", Document::of(figure.value->source));
-        list.items.push_back(std::move(row));
-    }
-    out.set("figures", std::move(list));
-    return out;
-}
-
 }  // namespace
 
 Result<void> runModels(const Arguments& arguments, const TextStyle&) {
@@ -193,6 +137,14 @@ Result<void> runModels(const Arguments& arguments, const TextStyle&) {
 }
 
 Result<void> runClusters(const Arguments& arguments, const TextStyle&) {
+    if (arguments.describe) {
+        if (arguments.word.empty())
+            return core::fail(core::ErrorCode::Usage, "no name to describe", "clusters --describe",
+                              "for example clusters --describe dgx-h100; `shardscope clusters` lists them");
+        SHARDSCOPE_ASSIGN(const HardwareDescription description, describeHardware(arguments.word));
+        return print(arguments.json ? core::writeJson(hardwareDocument(description)) + "\n"
+                                    : hardwareText(description));
+    }
     if (!arguments.word.empty()) {
         const std::vector<std::string> gpus = core::gpuPresetNames();
         const std::vector<std::string> nodes = core::nodePresetNames();

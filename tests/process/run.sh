@@ -52,6 +52,12 @@ check "no sentences about waits" grep -q "Why GPUs of naive do not compute" "$wo
 expect 0 "" simulate examples/lecture.toml --why-idle --json
 check "no why_idle in the report" grep -q '"why_idle"' "$work/out"
 
+expect 0 "" clusters --describe p4d
+check "no drawing of the network" grep -q "EFA, between nodes" "$work/out"
+expect 0 "" clusters --describe h100-sxm --json
+expect 2 "no name to describe" clusters --describe
+expect 3 "did you mean" clusters --describe dgx-h10
+
 # The command line.
 expect 2 "did you mean" compar examples/lecture.toml
 expect 2 "--help"
