@@ -592,8 +592,8 @@
         <translation>차이</translation>
     </message>
     <message>
-        <source>%1 against %2</source>
-        <translation>%2 대비 %1</translation>
+        <source>against %1</source>
+        <translation>%1 대비</translation>
     </message>
     <message>
         <source>Fits in memory</source>

@@ -1,6 +1,6 @@
 #pragma once
 
-// The figures of plans side by side, as the report has them, and how the later ones differ from the first. No Qt: the
+// The figures of plans side by side, as the report has them, and how one differs from another. No Qt: the
 // same figures as `compare --json`.
 
 #include <cstdint>
@@ -22,10 +22,12 @@ struct DifferenceRow {
     bool lessIsBetter = true;
     std::vector<double> values;  ///< by plan
 
-    [[nodiscard]] double difference(std::size_t plan) const { return values[plan] - values.front(); }
-    /// Value over the first plan's; 0 where that is 0.
-    [[nodiscard]] double ratio(std::size_t plan) const {
-        return values.front() != 0 ? values[plan] / values.front() : 0;
+    [[nodiscard]] double difference(std::size_t plan, std::size_t base = 0) const {
+        return values[plan] - values[base];
+    }
+    /// Value over that of `base`; 0 where that is 0.
+    [[nodiscard]] double ratio(std::size_t plan, std::size_t base = 0) const {
+        return values[base] != 0 ? values[plan] / values[base] : 0;
     }
 };
 

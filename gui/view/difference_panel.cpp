@@ -113,38 +113,49 @@ void DifferencePanel::fill() {
     // Steps of as many samples are what is compared; where they are not, that is said.
     const bool batches =
         std::ranges::any_of(shown, [&](const ShownPlan& plan) { return batchOf(plan) != batchOf(shown.front()); });
+    const std::vector<std::optional<std::size_t>> bases = basesOf(shown);
+    std::vector<int> columns;  // of the plans
+    int column = 0;
+    for (const auto& base : bases) {
+        columns.push_back(column);
+        column += base ? 2 : 1;
+    }
+    setColumnCount(column);
     setRowCount(static_cast<int>(rows.size()) + (batches ? 2 : 1));
-    setColumnCount(2 * static_cast<int>(shown.size()) - 1);
-    const auto columnOf = [](std::size_t plan) { return plan == 0 ? 0 : 2 * static_cast<int>(plan) - 1; };
     for (std::size_t p = 0; p < shown.size(); ++p) {
-        const QString title = m_state.titleOf(p);
-        name(Qt::Horizontal, columnOf(p), title);
-        if (p > 0) name(Qt::Horizontal, columnOf(p) + 1, tr("%1 against %2").arg(title, m_state.titleOf(0)));
+        name(Qt::Horizontal, columns[p], m_state.titleOf(p));
+        if (bases[p]) name(Qt::Horizontal, columns[p] + 1, tr("against %1").arg(m_state.titleOf(*bases[p])));
     }
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-        name(Qt::Vertical, static_cast<int>(r), figureName(rows[r].figure));
-        for (std::size_t p = 0; p < shown.size(); ++p) {
-            put(static_cast<int>(r), columnOf(p), valueText(rows[r].unit, rows[r].values[p]), true,
-                figureFormula(rows[r].figure, shown[p].report(), *plans[p]));
-            if (p > 0)
-                put(static_cast<int>(r), columnOf(p) + 1, differenceText(rows[r], p), false,
-                    differenceFormula(rows[r], p));
-        }
+    int row = 0;
+    const auto putRow = [&](const QString& head, const auto& putPlan) {
+        name(Qt::Vertical, row, head);
+        for (std::size_t p = 0; p < shown.size(); ++p) putPlan(p);
+        ++row;
+    };
+    // What is not compared leaves nothing of another row in its place.
+    const auto putAlone = [&](std::size_t p, const QString& text, const QString& formula) {
+        put(row, columns[p], text, true, formula);
+        if (bases[p]) put(row, columns[p] + 1, {}, false, {});
+    };
+    for (const DifferenceRow& figure : rows) {
+        putRow(figureName(figure.figure), [&](std::size_t p) {
+            put(row, columns[p], valueText(figure.unit, figure.values[p]), true,
+                figureFormula(figure.figure, shown[p].report(), *plans[p]));
+            if (bases[p])
+                put(row, columns[p] + 1, differenceText(figure, p, *bases[p]), false,
+                    differenceFormula(figure, p, *bases[p]));
+        });
+        if (figure.figure != Figure::Throughput || !batches) continue;
+        putRow(tr("Samples in a step"), [&](std::size_t p) {
+            putAlone(p, toQString(cli::groupedDigits(batchOf(shown[p]))),
+                     tr("The global batch: training.global_batch_size, or training.local_batch_size on every GPU."));
+        });
     }
-    const int fits = static_cast<int>(rows.size());
-    name(Qt::Vertical, fits, tr("Fits in memory"));
-    for (std::size_t p = 0; p < shown.size(); ++p) {
+    putRow(tr("Fits in memory"), [&](std::size_t p) {
         const std::int64_t left = plans[p]->tightest().memory.left();
         const QString size = valueText(Unit::Bytes, static_cast<double>(left < 0 ? -left : left));
-        put(fits, columnOf(p), left >= 0 ? tr("yes, %1 left").arg(size) : tr("NO, %1 short").arg(size), true,
-            fitFormula(*plans[p]));
-    }
-    if (batches) {
-        name(Qt::Vertical, fits + 1, tr("Samples in a step"));
-        for (std::size_t p = 0; p < shown.size(); ++p)
-            put(fits + 1, columnOf(p), toQString(cli::groupedDigits(batchOf(shown[p]))), true,
-                tr("The global batch: training.global_batch_size, or training.local_batch_size on every GPU."));
-    }
+        putAlone(p, left >= 0 ? tr("yes, %1 left").arg(size) : tr("NO, %1 short").arg(size), fitFormula(*plans[p]));
+    });
     fit();
 }
 

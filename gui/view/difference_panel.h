@@ -1,6 +1,7 @@
 #pragma once
 
-// The plans' figures as a table: a column a plan, and for the later ones how they differ from the first.
+// The plans' figures as a table: a column a plan in the order of the page, and beside it how it differs from what it is
+// compared with (basesOf).
 
 #include <QTableWidget>
 

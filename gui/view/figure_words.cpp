@@ -87,11 +87,12 @@ QString fitFormula(const cli::PlanReport& plan) {
         .arg(bytes(memory.reserve.usable.value), bytes(memory.needed()), bytes(memory.left()));
 }
 
-QString differenceFormula(const DifferenceRow& row, std::size_t plan) {
-    const QString first = valueText(row.unit, row.values.front()), other = valueText(row.unit, row.values[plan]);
-    QString text = QStringLiteral("%1 \u2212 %2 = %3").arg(other, first, signedText(row.unit, row.difference(plan)));
-    if (row.values.front() != 0)
-        text += QStringLiteral("\n%1 / %2 = %3").arg(other, first).arg(row.ratio(plan), 0, 'g', 3);
+QString differenceFormula(const DifferenceRow& row, std::size_t plan, std::size_t base) {
+    const QString first = valueText(row.unit, row.values[base]), other = valueText(row.unit, row.values[plan]);
+    QString text =
+        QStringLiteral("%1 \u2212 %2 = %3").arg(other, first, signedText(row.unit, row.difference(plan, base)));
+    if (row.values[base] != 0)
+        text += QStringLiteral("\n%1 / %2 = %3").arg(other, first).arg(row.ratio(plan, base), 0, 'g', 3);
     return text;
 }
 

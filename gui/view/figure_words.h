@@ -12,7 +12,7 @@ namespace shardscope::gui {
 /// What the tightest GPU has left, or lacks.
 [[nodiscard]] QString fitFormula(const cli::PlanReport& plan);
 /// "38.1 ms - 128 ms = -90.3 ms; 38.1 ms / 128 ms = 0.297"
-[[nodiscard]] QString differenceFormula(const DifferenceRow& row, std::size_t plan);
+[[nodiscard]] QString differenceFormula(const DifferenceRow& row, std::size_t plan, std::size_t base = 0);
 /// The shares of a plan's headline.
 [[nodiscard]] QString sharesFormula(const cli::PlanReport& plan);
 

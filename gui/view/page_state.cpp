@@ -22,9 +22,7 @@ void PageState::setKept(std::vector<ShownPlan> kept) {
 void PageState::collectPlans() {
     const std::vector<ShownPlan> before = std::move(m_plans);
     const auto unfoldings = std::move(m_unfoldings);
-    m_plans = m_kept;
-    if (m_answer)
-        for (std::size_t p = 0; p < m_answer->plans(); ++p) m_plans.push_back({m_answer, p, false});
+    m_plans = pageOrder(m_kept, m_answer);
     m_distinctions = distinctionsOf(m_plans);
     std::int64_t end = 1;
     for (const ShownPlan& plan : m_plans) end = std::max(end, plan.plan().stepNs);
@@ -53,6 +51,17 @@ void PageState::collectPlans() {
     emit viewChanged();
     emit highlightChanged();
     emit selectionChanged();
+}
+
+std::size_t PageState::placeOfKept(std::size_t kept) const {
+    return static_cast<std::size_t>(std::ranges::find(m_plans, m_kept[kept]) - m_plans.begin());
+}
+
+std::size_t PageState::lastPresent() const {
+    std::size_t last = 0;
+    for (std::size_t p = 0; p < m_plans.size(); ++p)
+        if (!m_plans[p].kept && (m_plans[last].kept || m_plans[p].index > m_plans[last].index)) last = p;
+    return last;
 }
 
 void PageState::setAlignment(Alignment alignment) {

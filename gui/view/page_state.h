@@ -48,12 +48,16 @@ public:
 
     void setAnswer(std::shared_ptr<const Answer> answer);
     [[nodiscard]] const std::shared_ptr<const Answer>& answer() const { return m_answer; }
-    /// Plans of earlier answers, shown before those of the present one.
+    /// Plans of earlier answers, shown beside those of the present one.
     void setKept(std::vector<ShownPlan> kept);
     [[nodiscard]] const std::vector<ShownPlan>& kept() const { return m_kept; }
 
-    /// All plans on the page, the kept ones first.
+    /// All plans on the page, in its order (pageOrder).
     [[nodiscard]] const std::vector<ShownPlan>& plans() const { return m_plans; }
+    /// Where the `kept`-th of the kept plans stands.
+    [[nodiscard]] std::size_t placeOfKept(std::size_t kept) const;
+    /// Where the last plan of the present answer stands.
+    [[nodiscard]] std::size_t lastPresent() const;
     [[nodiscard]] const cli::PlanReport& plan(std::size_t plan) const { return m_plans[plan].plan(); }
     [[nodiscard]] const LaneSet& lanes(std::size_t plan) const { return m_plans[plan].lanes(); }
     /// The plan's name with what tells it from the others, in the window's language.

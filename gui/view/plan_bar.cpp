@@ -47,7 +47,7 @@ void PlanBar::fill() {
     m_chips.clear();
     for (std::size_t k = 0; k < m_state.kept().size(); ++k) {
         auto* chip = new QToolButton;
-        const QString title = m_state.titleOf(k);
+        const QString title = m_state.titleOf(m_state.placeOfKept(k));
         chip->setText(title + QStringLiteral("  \u2715"));
         chip->setToolTip(tr("Drop the kept plan %1").arg(title));
         chip->setAccessibleName(chip->toolTip());

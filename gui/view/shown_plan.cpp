@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <iterator>
 
 #include "core/scenario/keys.h"
 #include "gui/view/words.h"
@@ -34,6 +35,40 @@ bool differ(std::span<const ShownPlan> plans, const auto& valueOfPlan) {
 }
 
 }  // namespace
+
+std::vector<ShownPlan> pageOrder(const std::vector<ShownPlan>& kept, const std::shared_ptr<const Answer>& present) {
+    std::vector<ShownPlan> rest, page;
+    for (std::size_t p = 0; present && p < present->plans(); ++p) rest.push_back({present, p, false});
+    const auto take = [&](std::vector<ShownPlan> from, const std::string& name) {
+        std::ranges::copy_if(from, std::back_inserter(page),
+                             [&](const ShownPlan& one) { return one.plan().name == name; });
+    };
+    for (const ShownPlan& first : kept) {
+        const std::string& name = first.plan().name;
+        if (std::ranges::any_of(page, [&](const ShownPlan& one) { return one.plan().name == name; })) continue;
+        take(kept, name);
+        take(rest, name);
+        std::erase_if(rest, [&](const ShownPlan& one) { return one.plan().name == name; });
+    }
+    page.insert(page.end(), rest.begin(), rest.end());
+    return page;
+}
+
+std::vector<std::optional<std::size_t>> basesOf(std::span<const ShownPlan> plans) {
+    std::vector<std::optional<std::size_t>> bases(plans.size());
+    const auto firstWhere = [&](const auto& isWanted) {
+        return static_cast<std::size_t>(std::ranges::find_if(plans, isWanted) - plans.begin());
+    };
+    const std::size_t present = firstWhere([](const ShownPlan& plan) { return !plan.kept; });
+    for (std::size_t p = 0; p < plans.size(); ++p) {
+        const std::size_t own =
+            firstWhere([&](const ShownPlan& plan) { return plan.plan().name == plans[p].plan().name; });
+        std::size_t base = own;
+        if (!plans[own].kept) base = p == present ? 0 : present;
+        if (base != p) bases[p] = base;
+    }
+    return bases;
+}
 
 bool isSamePlan(const ShownPlan& a, const ShownPlan& b) {
     const auto given = [](const ShownPlan& plan) {

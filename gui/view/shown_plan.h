@@ -5,6 +5,7 @@
 
 #include <QString>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,14 @@ struct ShownPlan {
     [[nodiscard]] const core::Scenario& scenario() const { return answer->loaded.scenario; }
     friend bool operator==(const ShownPlan&, const ShownPlan&) = default;
 };
+
+/// Plans in the order of a page: a kept one, and beside it what has become of it, the plan of its name in the present
+/// answer; then the others as they come.
+[[nodiscard]] std::vector<ShownPlan> pageOrder(const std::vector<ShownPlan>& kept,
+                                               const std::shared_ptr<const Answer>& present);
+/// What each plan of a page is compared with: its kept counterpart, the first one of its name; without one, the first
+/// plan of the present answer, or of the page. None for a plan that others are compared with.
+[[nodiscard]] std::vector<std::optional<std::size_t>> basesOf(std::span<const ShownPlan> plans);
 
 /// Whether both are the same strategy of the same scenario, given in the same words.
 [[nodiscard]] bool isSamePlan(const ShownPlan& a, const ShownPlan& b);

@@ -74,8 +74,11 @@ void TimelineView::paintMemoryWords(QPainter& painter, const Strip& strip, int y
     painter.setBrush(m_theme.peak);
     painter.drawEllipse(QPointF(x, yOf(set.memory.total[peak])), 3.5, 3.5);
     const int width = fontMetrics().horizontalAdvance(words);
-    const int left =
-        static_cast<int>(x) + 8 + width > area.right() ? static_cast<int>(x) - 8 - width : static_cast<int>(x) + 8;
+    int left = static_cast<int>(x) + 8;
+    // The line at the end of the step does not run through them.
+    const double end = xOf(m_state.toAxis(strip.plan, static_cast<double>(m_state.plan(strip.plan).stepNs)));
+    if (left < end + 4 && left + width > end - 4) left = static_cast<int>(end) + 8;
+    if (left + width > area.right()) left = static_cast<int>(x) - 8 - width;
     painter.setPen(m_theme.text);
     painter.drawText(left, std::max(y + fontMetrics().ascent(), yOf(set.memory.total[peak]) - 4), words);
 }
@@ -119,7 +122,13 @@ void TimelineView::paintBase(QPainter& painter, QImage& image, int offset, int h
         if (strip.kind == Strip::Kind::Header) {
             paintHeader(painter, strip, y);
         } else if (strip.kind == Strip::Kind::Memory) {
-            paintMemory(image, device, set.memory, memoryTop(), range, m_theme);
+            // To the end of its step, and no further.
+            const double perPixel = range.length() / std::max(1, device.width());
+            const auto step = static_cast<double>(m_state.plan(strip.plan).stepNs);
+            const int columns = static_cast<int>(
+                std::lround(std::clamp((step - range.begin) / perPixel, 0.0, static_cast<double>(device.width()))));
+            paintMemory(image, {device.topLeft(), QSize(columns, device.height())}, set.memory, memoryTop(),
+                        {range.begin, range.begin + columns * perPixel}, m_theme);
             paintMemoryWords(painter, strip, y);
         } else {
             const Lane& lane = set.lanes[strip.lane];

@@ -108,33 +108,44 @@ QRect TimelineView::plot() const {
 }
 
 void TimelineView::layOut() {
-    m_strips.clear();
+    // As roomy as still shows all of the page; where not even the closest does, that one.
     const int line = fontMetrics().height();
+    const Spacing spacings[] = {{2 * line + 10, line / 2, line + 8, line, line, 6 * line, line},
+                                {2 * line + 8, line / 4, line + 6, line, line / 2, 4 * line, line / 2},
+                                {2 * line + 6, 2, line + 4, line - 2, 4, 3 * line, 6}};
+    for (const Spacing& spacing : spacings) {
+        layOut(spacing);
+        if (m_height <= plot().height()) break;
+    }
+    verticalScrollBar()->setPageStep(plot().height());
+    verticalScrollBar()->setSingleStep(line);
+    verticalScrollBar()->setRange(0, std::max(0, m_height - plot().height()));
+}
+
+void TimelineView::layOut(const Spacing& spacing) {
+    m_strips.clear();
     const bool dense = m_state.rows().size() > kMostAiry;
     int top = 4;
     auto row = m_state.rows().begin();
     for (std::size_t p = 0; p < m_state.plans().size(); ++p) {
         const LaneSet& set = m_state.lanes(p);
-        m_strips.push_back({Strip::Kind::Header, p, 0, top, 2 * line + 10});
-        top += 2 * line + 10;
+        m_strips.push_back({Strip::Kind::Header, p, 0, top, spacing.header});
+        top += spacing.header;
         for (; row != m_state.rows().end() && row->plan == p; ++row) {
             const bool state = set.lanes[row->lane].kind == Lane::Kind::State;
-            top += state && !dense ? line / 2 : 1;
-            const int height = dense ? line - 1 : state ? line + 8 : line;
+            top += state && !dense ? spacing.aboveState : 1;
+            const int height = dense ? fontMetrics().height() - 1 : state ? spacing.state : spacing.stream;
             m_strips.push_back({Strip::Kind::Lane, p, row->lane, top, height, row->rank, row->ranks});
             top += height;
         }
-        top += line;
+        top += spacing.aboveMemory;
         if (!set.memory.time.empty()) {
-            m_strips.push_back({Strip::Kind::Memory, p, 0, top, 6 * line});
-            top += 6 * line;
+            m_strips.push_back({Strip::Kind::Memory, p, 0, top, spacing.memory});
+            top += spacing.memory;
         }
-        top += line;
+        top += spacing.below;
     }
     m_height = top;
-    verticalScrollBar()->setPageStep(plot().height());
-    verticalScrollBar()->setSingleStep(line);
-    verticalScrollBar()->setRange(0, std::max(0, m_height - plot().height()));
 }
 
 TimeRange TimelineView::planRange(std::size_t plan) const {
@@ -233,7 +244,7 @@ QString TimelineView::wordsAt(QPoint position) const {
     const LaneSet& set = m_state.lanes(strip->plan);
     const auto time = static_cast<std::int64_t>(m_state.toPlan(strip->plan, timeAt(position.x() + 0.5)));
     const auto found = set.memory.extremesIn(time, time + 1);
-    if (!found || time < 0) return {};
+    if (!found || time < 0 || time >= m_state.plan(strip->plan).stepNs) return {};
     const std::size_t instant = found->largest;
     QString text = tr("%1 in use at %2")
                        .arg(toQString(cli::bytesText(set.memory.total[instant])), toQString(cli::durationText(time)));

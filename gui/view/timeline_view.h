@@ -62,7 +62,12 @@ protected:
     void changeEvent(QEvent* event) override;
 
 private:
+    /// Heights of strips and of what lies between them; logical pixels.
+    struct Spacing {
+        int header, aboveState, state, stream, aboveMemory, memory, below;
+    };
     void layOut();
+    void layOut(const Spacing& spacing);
     void forget();
     void moveLines();
     void renderBase();

@@ -65,11 +65,11 @@ QString signedText(Unit unit, double value) {
     return (value < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) + size;
 }
 
-QString differenceText(const DifferenceRow& row, std::size_t plan) {
-    const double difference = row.difference(plan), ratio = row.ratio(plan);
+QString differenceText(const DifferenceRow& row, std::size_t plan, std::size_t base) {
+    const double difference = row.difference(plan, base), ratio = row.ratio(plan, base);
     if (difference == 0) return Words::tr("the same");
     const QString sign = signedText(row.unit, difference);
-    if (row.values.front() == 0 || row.values[plan] == 0) return sign;
+    if (row.values[base] == 0 || row.values[plan] == 0) return sign;
     const bool less = ratio < 1;
     const double times = less ? 1 / ratio : ratio;
     const QString factor =

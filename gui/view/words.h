@@ -23,7 +23,7 @@ void setPictureLanguage(const QString& language);
 /// With its sign.
 [[nodiscard]] QString signedText(Unit unit, double value);
 /// "-80.6 ms, 0.27 x: 3.66 times faster"
-[[nodiscard]] QString differenceText(const DifferenceRow& row, std::size_t plan);
+[[nodiscard]] QString differenceText(const DifferenceRow& row, std::size_t plan, std::size_t base = 0);
 
 /// What long work is about: "naive: building the graph".
 [[nodiscard]] QString stageText(core::WorkStage stage, const QString& plan);

@@ -71,7 +71,7 @@ void MainWindow::showStrategies() {
 void MainWindow::keepPlan() {
     if (!m_state.answer()) return;
     // What is selected, or else the last: FSDP where it is shown.
-    const std::size_t plan = m_state.selection() ? m_state.selection()->plan : m_state.plans().size() - 1;
+    const std::size_t plan = m_state.selection() ? m_state.selection()->plan : m_state.lastPresent();
     ShownPlan kept = m_state.plans()[plan];
     const QString title = m_state.titleOf(plan);
     const auto same = [&](const ShownPlan& other) { return isSamePlan(kept, other); };
@@ -102,8 +102,10 @@ void MainWindow::dropSelectedPlan() {
         m_status->setText(tr("No plan is kept."));
         return;
     }
-    const auto selected = m_state.selection();
-    dropPlan(selected ? std::min(selected->plan, m_study.kept.size() - 1) : m_study.kept.size() - 1);
+    std::size_t drop = m_study.kept.size() - 1;  // the last one, where none is selected
+    for (std::size_t k = 0; m_state.selection() && k < m_study.kept.size(); ++k)
+        if (m_state.placeOfKept(k) == m_state.selection()->plan) drop = k;
+    dropPlan(drop);
 }
 
 std::vector<QDockWidget*> MainWindow::docks() const {

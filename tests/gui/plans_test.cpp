@@ -1,6 +1,7 @@
 // Which plans are on the page: strategies, and plans kept from earlier scenarios.
 
 #include <QCheckBox>
+#include <QScrollBar>
 #include <QToolButton>
 #include <QUndoStack>
 
@@ -83,12 +84,12 @@ TEST(Kept, APlanStaysWhileKnobsChangeTheOthers) {
     const auto four = window.state().answer();
     trigger(window, "keepPlan");
     EXPECT_EQ(titlesOf(window),
-              QStringList({QStringLiteral("fsdp \u00b7 kept"), QStringLiteral("naive"), QStringLiteral("fsdp")}));
-    EXPECT_EQ(window.differences().item(0, 4)->text(), QStringLiteral("the same"));
+              QStringList({QStringLiteral("fsdp \u00b7 kept"), QStringLiteral("fsdp"), QStringLiteral("naive")}));
+    EXPECT_EQ(window.differences().item(0, 2)->text(), QStringLiteral("the same"));
     window.await([&] { window.knobs().setKey(kShards, QStringLiteral("8")); });
-    EXPECT_EQ(titlesOf(window),
-              QStringList({QStringLiteral("fsdp \u00b7 4 GPUs"), QStringLiteral("naive \u00b7 8 GPUs"),
-                           QStringLiteral("fsdp \u00b7 8 GPUs")}));
+    EXPECT_EQ(titlesOf(window), QStringList({QStringLiteral("fsdp \u00b7 4 GPUs"), QStringLiteral("fsdp \u00b7 8 GPUs"),
+                                             QStringLiteral("naive \u00b7 8 GPUs")}))
+        << "what became of the kept plan is beside it";
     EXPECT_EQ(&window.state().plan(0), &four->report.plans[1]) << "the kept figures are those of its report";
     EXPECT_EQ(window.shownScenario().parallelism.shardDegree, 8);
     // The difference is that of two reports made one by one.
@@ -97,18 +98,23 @@ TEST(Kept, APlanStaysWhileKnobsChangeTheOthers) {
     const cli::PlanReport* pair[] = {&four->report.plans[1], &eight->report.plans[1]};
     const std::vector<DifferenceRow> rows = differencesOf(pair);
     for (std::size_t f = 0; f < kFigures; ++f) {
-        const int row = static_cast<int>(f);
+        const int row = static_cast<int>(f < 2 ? f : f + 1);  // samples stand behind throughput
+        EXPECT_EQ(window.differences().verticalHeaderItem(row)->text(), figureName(rows[f].figure));
         EXPECT_EQ(window.differences().item(row, 0)->text(), valueText(rows[f].unit, rows[f].values[0]));
-        EXPECT_EQ(window.differences().item(row, 3)->text(), valueText(rows[f].unit, rows[f].values[1]));
-        EXPECT_EQ(window.differences().item(row, 4)->text(), differenceText(rows[f], 1));
+        EXPECT_EQ(window.differences().item(row, 1)->text(), valueText(rows[f].unit, rows[f].values[1]));
+        EXPECT_EQ(window.differences().item(row, 2)->text(), differenceText(rows[f], 1));
     }
-    EXPECT_EQ(window.differences().horizontalHeaderItem(4)->text(),
-              QStringLiteral("fsdp \u00b7 8 GPUs against fsdp \u00b7 4 GPUs"));
+    EXPECT_EQ(window.differences().horizontalHeaderItem(2)->text(), QStringLiteral("against fsdp \u00b7 4 GPUs"));
+    // Naive placement has nothing of its own to be compared with: with what else is simulated now.
+    EXPECT_EQ(window.differences().horizontalHeaderItem(3)->text(), QStringLiteral("naive \u00b7 8 GPUs"));
+    EXPECT_EQ(window.differences().horizontalHeaderItem(4)->text(), QStringLiteral("against fsdp \u00b7 8 GPUs"));
+    const cli::PlanReport* now[] = {&eight->report.plans[1], &eight->report.plans[0]};
+    EXPECT_EQ(window.differences().item(0, 4)->text(), differenceText(differencesOf(now)[0], 1));
     // Twice the GPUs at the same local batch: steps of twice as many samples, which the table says.
-    const int last = window.differences().rowCount() - 1;
-    EXPECT_EQ(window.differences().verticalHeaderItem(last)->text(), QStringLiteral("Samples in a step"));
-    EXPECT_EQ(window.differences().item(last, 0)->text(), QStringLiteral("128"));
-    EXPECT_EQ(window.differences().item(last, 3)->text(), QStringLiteral("256"));
+    EXPECT_EQ(window.differences().verticalHeaderItem(2)->text(), QStringLiteral("Samples in a step"));
+    EXPECT_EQ(window.differences().item(2, 0)->text(), QStringLiteral("128"));
+    EXPECT_EQ(window.differences().item(2, 1)->text(), QStringLiteral("256"));
+    EXPECT_EQ(window.differences().item(2, 2)->text(), QString());
     // One clock for all of them.
     EXPECT_EQ(window.state().view().end(),
               std::max({four->report.plans[1].stepNs, eight->report.plans[0].stepNs, eight->report.plans[1].stepNs}));
@@ -120,8 +126,8 @@ TEST(Kept, KeepingAndDroppingIsUndoneAndRedone) {
     trigger(window, "keepPlan");
     window.await([&] { window.knobs().setKey(kBatch, QStringLiteral("64")); });
     const QStringList both{QStringLiteral("fsdp \u00b7 local_batch_size 32"),
-                           QStringLiteral("naive \u00b7 local_batch_size 64"),
-                           QStringLiteral("fsdp \u00b7 local_batch_size 64")};
+                           QStringLiteral("fsdp \u00b7 local_batch_size 64"),
+                           QStringLiteral("naive \u00b7 local_batch_size 64")};
     EXPECT_EQ(titlesOf(window), both);
     EXPECT_EQ(chipsOf(window), QStringList{both.front() + QStringLiteral("  \u2715")});
     window.await([&] { window.undoStack().undo(); });
@@ -163,6 +169,92 @@ TEST(Kept, IsWhatIsSelectedAndTheSelectionStaysWithItsPlan) {
     trigger(window, "dropPlan");
     EXPECT_TRUE(window.state().kept().empty());
     EXPECT_FALSE(window.state().selection().has_value());
+}
+
+TEST(Kept, EveryPlanIsComparedWithItsOwnCounterpart) {
+    OpenWindow window;
+    window.openLecture();
+    window.state().select(PieceId{0, 0, 0});
+    trigger(window, "keepPlan");
+    window.state().select(std::nullopt);
+    trigger(window, "keepPlan");
+    ASSERT_EQ(window.state().kept().size(), 2U);
+    window.await([&] { window.knobs().setKey(kShards, QStringLiteral("8")); });
+    EXPECT_EQ(titlesOf(window),
+              QStringList({QStringLiteral("naive \u00b7 4 GPUs"), QStringLiteral("naive \u00b7 8 GPUs"),
+                           QStringLiteral("fsdp \u00b7 4 GPUs"), QStringLiteral("fsdp \u00b7 8 GPUs")}));
+    QStringList heads;
+    for (int column = 0; column < window.differences().columnCount(); ++column)
+        heads << window.differences().horizontalHeaderItem(column)->text();
+    EXPECT_EQ(heads,
+              QStringList({titlesOf(window)[0], titlesOf(window)[1], QStringLiteral("against naive \u00b7 4 GPUs"),
+                           titlesOf(window)[2], titlesOf(window)[3], QStringLiteral("against fsdp \u00b7 4 GPUs")}));
+    EXPECT_EQ(chipsOf(window), QStringList({titlesOf(window)[0] + QStringLiteral("  \u2715"),
+                                            titlesOf(window)[2] + QStringLiteral("  \u2715")}));
+    // What is dropped is what is selected, wherever it stands.
+    window.state().select(PieceId{2, 0, 0});
+    trigger(window, "dropPlan");
+    EXPECT_EQ(titlesOf(window),
+              QStringList({QStringLiteral("naive \u00b7 4 GPUs"), QStringLiteral("naive \u00b7 8 GPUs"),
+                           QStringLiteral("fsdp \u00b7 8 GPUs")}));
+    EXPECT_EQ(window.differences().horizontalHeaderItem(4)->text(), QStringLiteral("against naive \u00b7 8 GPUs"));
+}
+
+TEST(Kept, ThePairIsInSightAtOnce) {
+    for (const char* language : {"en", "ko"}) {
+        QSettings().clear();
+        OpenWindow window{QLatin1String(language)};
+        window.resize(1280, 800);
+        window.openLecture();
+        const auto expectInSight = [&](std::size_t plans) {
+            // Whole strips, the memory of each included.
+            const TimelineView& view = window.timeline();
+            EXPECT_EQ(view.verticalScrollBar()->value(), 0);
+            for (const Strip& strip : view.strips())
+                if (strip.plan < plans) {
+                    EXPECT_LE(strip.top + strip.height, view.plot().height())
+                        << language << ": plan " << strip.plan << ", kind " << static_cast<int>(strip.kind);
+                }
+        };
+        expectInSight(2);
+        trigger(window, "keepPlan");
+        window.await([&] { window.knobs().setKey(kShards, QStringLiteral("8")); });
+        QApplication::processEvents();
+        expectInSight(2);
+        // Both columns and what lies between them; step, throughput, samples.
+        const DifferencePanel& table = window.differences();
+        const QRect last = table.visualItemRect(table.item(2, 2));
+        EXPECT_TRUE(table.viewport()->rect().contains(last)) << language << last.right();
+        EXPECT_GT(last.width(), 0);
+    }
+    QSettings().clear();
+}
+
+TEST(Kept, TheMemoryOfAShortStepEndsWithIt) {
+    OpenWindow window;
+    window.resize(1280, 800);
+    window.openLecture();
+    trigger(window, "keepPlan");
+    window.await([&] { window.knobs().setKey(kShards, QStringLiteral("8")); });
+    TimelineView& view = window.timeline();
+    const auto strip = std::ranges::find_if(
+        view.strips(), [](const Strip& one) { return one.kind == Strip::Kind::Memory && one.plan == 0; });
+    ASSERT_NE(strip, view.strips().end());
+    const QImage image = view.viewport()->grab().toImage();
+    const auto end = static_cast<int>(view.xOf(static_cast<double>(window.state().plan(0).stepNs)));
+    ASSERT_LT(end + 100, view.plot().right());
+    const int y = strip->top + strip->height - 4;
+    const QColor canvas = view.theme().canvas, grid = view.theme().grid;
+    EXPECT_NE(image.pixelColor(end - 10, y), canvas) << "there is memory before";
+    for (int x = end + 3; x < view.plot().right(); ++x) {
+        const QColor colour = image.pixelColor(x, y);
+        ASSERT_TRUE(colour == canvas || colour == grid) << x << " of a step that ends at " << end;
+    }
+    EXPECT_FALSE(view.wordsAt(QPoint(end - 10, y)).isEmpty());
+    EXPECT_TRUE(view.wordsAt(QPoint(end + 20, y)).isEmpty());
+    // Zoomed to where nothing of it is left, and to where a part is.
+    window.state().show({1.5 * static_cast<double>(window.state().plan(0).stepNs), window.state().view().end()});
+    EXPECT_EQ(view.viewport()->grab().toImage().pixelColor(view.plot().left() + 60, y), canvas);
 }
 
 TEST(Kept, AreAHandfulAndEachOnce) {

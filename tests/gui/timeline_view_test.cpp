@@ -147,7 +147,9 @@ TEST(Timeline, ShortcutsReachTheirActions) {
 }
 
 TEST(Timeline, WheelZoomsMovesAndScrolls) {
+    QSettings().clear();
     OpenWindow window;
+    window.resize(1200, 500);
     window.openLecture();
     TimelineView& view = window.timeline();
     PageState& state = window.state();
