@@ -227,6 +227,37 @@ Result<void> checkGathered(const Plan& plan, const ClassContext& context) {
     return {};
 }
 
+// Without a root above it a unit ends with its own backward. Where none comes, PyTorch leaves it as forward and the
+// prefetches of others left it, into the next step: parameters stay whole, a gather is used a step later.
+Result<void> checkReached(const Plan& plan, const ClassContext& context) {
+    if (plan.fsdp.wrap.root) return {};
+    std::vector<UnitId> unitOf(context.model.modules.size());
+    for (std::size_t u = 0; u < context.units.size(); ++u)
+        for (const ModuleId module : context.units[u].modules)
+            unitOf[module.index()] = UnitId(context.firstUnit.index() + u);
+    const auto outermost = [&](UnitId unit) {
+        for (ModuleId m = context.unit(unit).modules.front(); m.valid(); m = context.model.modules[m.index()].parent)
+            if (unitOf[m.index()].valid()) unit = unitOf[m.index()];
+        return unit;
+    };
+    std::vector<bool> reached(context.units.size(), false);
+    for (const PassStep& step : context.script.backward)
+        if (step.kind == PassStep::Kind::PreBackward) reached[context.local(outermost(step.unit))] = true;
+    const bool prefetched = plan.fsdp.shareContext || plan.fsdp.backwardPrefetch > 0;
+    for (std::size_t u = 0; u < context.units.size(); ++u) {
+        const Unit& unit = context.units[u];
+        const bool ends = unit.reshard.kind == Reshard::Kind::True && !prefetched;
+        if (unit.parameters.empty() || ends || reached[context.local(outermost(UnitId(context.firstUnit.index() + u)))])
+            continue;
+        return fail(ErrorCode::Unsupported,
+                    fmt::format("backward does not reach '{}', whose parameters are frozen: without a root it would "
+                                "stay gathered from one step to the next",
+                                unit.name),
+                    "[parallelism] fsdp_wrap_root", "wrap the root too: fsdp_wrap_root = true");
+    }
+    return {};
+}
+
 Result<void> checkStreams(const Plan& plan, std::size_t units) {
     // Every root has three streams of its own, and a graph numbers at most 255.
     if (plan.policy == UnitPolicy::Fsdp && !plan.fsdp.wrap.root && units > 80)
@@ -278,7 +309,10 @@ Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan, const Wor
             builder,   model,    plan,      stages[s],
             firstUnit, units[s], recompute, makePassScript(model, stages[s], units[s], firstUnit, recompute),
             compute,   0};
-        if (plan.policy == UnitPolicy::Fsdp) SHARDSCOPE_TRY(checkGathered(plan, context));
+        if (plan.policy == UnitPolicy::Fsdp) {
+            SHARDSCOPE_TRY(checkGathered(plan, context));
+            SHARDSCOPE_TRY(checkReached(plan, context));
+        }
         const std::unique_ptr<UnitRules> rules = rowOf(plan.policy).make(context);
         runStage(context, *rules, links);
     }

@@ -292,10 +292,13 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
         state.shardedGradient = output;
     } else {
         b.use(state.shardedGradient, context.postReduce);
-        if (replicated)
+        if (replicated) {
+            // Of an earlier micro-batch whose backward was not told to be the last: this one takes its place.
+            if (state.summed.valid()) b.release(state.summed);
             state.summed = output;
-        else
+        } else {
             b.release(output);
+        }
     }
     b.mark(accumulate ? Mark::GradientAdded : Mark::GradientSet, unit);
     context.reductions.push_back({unit, input, reduced});

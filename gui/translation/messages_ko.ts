@@ -2108,6 +2108,10 @@
         <translation>단계를 줄이거나 첫 단계의 파라미터 하나를 훈련하거나 --strategy fsdp를 고르세요</translation>
     </message>
     <message>
+        <source>backward does not reach &apos;%1&apos;, whose parameters are frozen: without a root it would stay gathered from one step to the next</source>
+        <translation>파라미터가 고정된 &apos;%1&apos;에는 역전파가 닿지 않아, 루트가 없으면 다음 스텝까지 모인 채로 남습니다</translation>
+    </message>
+    <message>
         <source>8-bit AdamW is simulated, not run</source>
         <translation>8비트 AdamW는 모의로만 하고 실행하지 않습니다</translation>
     </message>

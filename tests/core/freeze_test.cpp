@@ -94,6 +94,35 @@ TEST(Freeze, SendsNoGradientOfATiedWeightThatIsFrozen) {
     EXPECT_EQ(messages({"emb"}), 2);
 }
 
+// Without a root a unit ends with its own backward; a frozen one in front of all that is trained has none.
+TEST(Freeze, OfUnitsThatBackwardNeverReachesIsRefusedWhereTheyWouldStayGathered) {
+    const Model model = toy({"emb", "pos", "blocks.0"});
+    Plan plan;
+    plan.mesh.dpShard = 2;
+    plan.fsdp.wrap.root = false;
+    plan.fsdp.reshardAfterForward = {Reshard::Kind::True, 0};
+    EXPECT_TRUE(buildStepGraph(model, plan));  // freed after forward: it is as before
+    for (const auto& change :
+         {+[](Plan& p) {
+              p.fsdp.reshardAfterForward = {Reshard::Kind::False, 0};
+          },
+          +[](Plan& p) {
+              p.fsdp.reshardAfterForward = {Reshard::Kind::Group, 1};
+          },
+          +[](Plan& p) { p.fsdp.shareContext = true; }, +[](Plan& p) { p.fsdp.backwardPrefetch = 1; }}) {
+        Plan changed = plan;
+        change(changed);
+        const auto graph = buildStepGraph(model, changed);
+        ASSERT_FALSE(graph);
+        EXPECT_EQ(graph.error().code, ErrorCode::Unsupported);
+        EXPECT_NE(graph.error().message.find("backward does not reach 'blocks.0'"), std::string::npos)
+            << describe(graph.error());
+        changed.fsdp.wrap.root = true;
+        changed.fsdp.shareContext = false;
+        EXPECT_TRUE(buildStepGraph(model, changed));
+    }
+}
+
 TEST(OptimizerState, IsWhatEachOptimizerKeeps) {
     const Model model = toy({}), part = toy({"blocks.1"});
     Plan plan;

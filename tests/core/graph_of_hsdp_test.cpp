@@ -86,5 +86,17 @@ TEST(HsdpGraph, KeepsTheReducedSharesToTheEndOfBackward) {
     EXPECT_EQ(sharesAtTheEnd(DType::F32), 0);
 }
 
+// PyTorch keeps what was all-reduced until the unit's next reduction takes its place, or the end of the last backward
+// (framework semantics 1.12, 1.19).
+TEST(HsdpGraph, KeepsOneSummedShareOfEveryUnitFromOneMicroBatchToTheNext) {
+    for (const std::int64_t shard : {1, 2}) {
+        Plan plan = hsdp(2, shard);
+        plan.microBatches = 3;
+        plan.fsdp.lastBackwardOnly = true;
+        const auto graph = buildStepGraph(checkers::toyModel({}, plan.precision.compute()).value(), plan);
+        ASSERT_TRUE(graph) << describe(graph.error());
+    }
+}
+
 }  // namespace
 }  // namespace shardscope::core
