@@ -20,7 +20,14 @@ struct Group {
     std::string name;
     double order = 0;
     std::vector<double> errors, constantErrors, memoryErrors;
+    /// Of sources that weigh the same, whose errors above are medians without a sign: the medians with one.
+    std::vector<double> leans, constantLeans, memoryLeans;
 };
+
+/// Median with its sign.
+double leanOf(const std::vector<double>& errors, const std::vector<double>& leans) {
+    return summaryOf(leans.empty() ? errors : leans).signedMedian;
+}
 
 struct Grouping {
     std::string title;  ///< "source"
@@ -85,11 +92,15 @@ Group meanOfSources(const std::vector<Grouping>& groupings) {
     for (const Grouping& grouping : groupings) {
         if (grouping.title != "source") continue;
         for (const Group& group : grouping.groups) {
-            if (!group.errors.empty()) {
-                mean.errors.push_back(summaryOf(group.errors).median);
-                mean.constantErrors.push_back(summaryOf(group.constantErrors).median);
-            }
-            if (!group.memoryErrors.empty()) mean.memoryErrors.push_back(summaryOf(group.memoryErrors).median);
+            const auto addMedian = [](const std::vector<double>& of, std::vector<double>& errors,
+                                      std::vector<double>& leans) {
+                if (of.empty()) return;
+                errors.push_back(summaryOf(of).median);
+                leans.push_back(summaryOf(of).signedMedian);
+            };
+            addMedian(group.errors, mean.errors, mean.leans);
+            addMedian(group.constantErrors, mean.constantErrors, mean.constantLeans);
+            addMedian(group.memoryErrors, mean.memoryErrors, mean.memoryLeans);
         }
     }
     return mean;
@@ -132,7 +143,7 @@ void addRow(TextTable& table, const std::string& by, const Group& group, bool me
         cells.push_back(one.count > 0 ? figure(one.median) : "-");
         cells.push_back(one.count > 0 ? figure(one.p90) : "-");
     }
-    cells.push_back(ours.count > 0 ? fmt::format("{:+.3f}", ours.signedMedian) : "-");
+    cells.push_back(ours.count > 0 ? fmt::format("{:+.3f}", leanOf(group.errors, group.leans)) : "-");
     if (memory) {
         cells.push_back(std::to_string(bytes.count));
         cells.push_back(bytes.count > 0 ? figure(bytes.median) : "-");
@@ -158,20 +169,20 @@ std::string fitText(const Backtest& backtest) {
 Document documentOf(const Group& group) {
     Document out = Document::table();
     out.set("name", Document::of(group.name));
-    const auto set = [&](const char* name, const std::vector<double>& errors) {
+    const auto set = [&](const char* name, const std::vector<double>& errors, const std::vector<double>& leans) {
         const ErrorSummary summary = summaryOf(errors);
         Document one = Document::table();
         one.set("count", Document::of(static_cast<std::int64_t>(summary.count)));
         if (summary.count > 0) {
             one.set("median", Document::of(summary.median));
             one.set("p90", Document::of(summary.p90));
-            one.set("signed_median", Document::of(summary.signedMedian));
+            one.set("signed_median", Document::of(leanOf(errors, leans)));
         }
         out.set(name, std::move(one));
     };
-    set("simulated", group.errors);
-    set("constant", group.constantErrors);
-    if (!group.memoryErrors.empty()) set("memory", group.memoryErrors);
+    set("simulated", group.errors, group.leans);
+    set("constant", group.constantErrors, group.constantLeans);
+    if (!group.memoryErrors.empty()) set("memory", group.memoryErrors, group.memoryLeans);
     return out;
 }
 

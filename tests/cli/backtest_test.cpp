@@ -95,6 +95,19 @@ TEST(Backtest, RowsThatCannotBeExpressedSayWhy) {
     EXPECT_NE(text.find("no preset for the GPU MI355X"), std::string::npos) << text;
 }
 
+TEST(Backtest, SourcesThatWeighTheSameLeanAsTheyDoOneByOne) {
+    // Two rows, far slower than priced: the simulator is too fast, below 0, also where each source counts once.
+    const auto backtest =
+        replayCollectives(tableOf(kCollectives + "H100-SXM,1,8,,all_reduce,1048576,90000,0,calib,,a\n"
+                                                 "H100-SXM,1,8,,all_reduce,1048576,90000,0,calib,,b\n"));
+    ASSERT_TRUE(backtest) << core::describe(backtest.error());
+    const core::Document document = backtestDocument({*backtest});
+    const core::Document& once = *document.find("backtests")->items.at(0).find("each_source_once")->find("simulated");
+    EXPECT_EQ(once.find("count")->integer, 2);
+    EXPECT_LT(once.find("signed_median")->real, -1);
+    EXPECT_DOUBLE_EQ(once.find("median")->real, -once.find("signed_median")->real);
+}
+
 TEST(Backtest, ProductsAndAttentionArePricedByTheirShapes) {
     const auto gemm =
         replayGemm(tableOf("gpu,dtype,kind,batch,m,n,k,tflops,time_us,flags\n"
