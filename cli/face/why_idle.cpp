@@ -116,6 +116,21 @@ std::vector<LongWait> longestOfEachKind(const Timeline& timeline, std::vector<Lo
     return longest;
 }
 
+/// The kinds that cost most, first; the longest stretch of all stays, whatever its kind costs.
+std::vector<LongWait> costliestFirst(std::vector<LongWait> longestFirst, std::size_t most) {
+    std::vector<LongWait> ordered = std::move(longestFirst);
+    if (ordered.empty()) return ordered;
+    const LongWait longest = ordered.front();
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const LongWait& a, const LongWait& b) { return a.alikeNs > b.alikeNs; });
+    if (ordered.size() <= most) return ordered;
+    const auto isLongest = [&](const LongWait& wait) { return wait.beginNs == longest.beginNs; };
+    const bool kept = std::any_of(ordered.begin(), ordered.begin() + static_cast<std::ptrdiff_t>(most), isLongest);
+    ordered.resize(most);
+    if (!kept) ordered.back() = longest;
+    return ordered;
+}
+
 /// The last span of a rank to end, apart from the host's: what the end of the step is followed back from.
 std::uint32_t lastSpanOf(const Timeline& timeline, const std::vector<timeline::SpanRange>& lanes, std::size_t row) {
     const timeline::RankRow& rank = timeline.ranks[row];
@@ -147,8 +162,7 @@ WhyIdle whyIdle(const PlanReport& plan) {
                 if (total.byState[s] > 0) addTo(one.causes, total.cause, 0, static_cast<State>(s), total.byState[s]);
         one.causes = largestFirst(std::move(one.causes));
         const std::vector<CausedInterval> intervals = finder.intervalsOf(row, segments[row]);
-        one.waits = longestOfEachKind(timeline, stretchesOf(intervals, segments[row]));
-        if (one.waits.size() > kMostWaits) one.waits.resize(kMostWaits);
+        one.waits = costliestFirst(longestOfEachKind(timeline, stretchesOf(intervals, segments[row])), kMostWaits);
         for (LongWait& wait : one.waits) {
             if (wait.next != kNoIndex) {
                 wait.chain = chainFrom(finder, timeline, wait.next, wait.beginNs, kMostLinks);

@@ -33,7 +33,8 @@ struct LongWait {
 struct IdleClass {
     std::size_t row = 0;                       ///< of PlanReport::classes and Timeline::ranks
     std::vector<timeline::CauseTotal> causes;  ///< units summed up, largest first
-    std::vector<LongWait> waits;               ///< of each kind the longest, longest first
+    /// Of each kind the longest; the kind that costs most first, and the longest of all is among them.
+    std::vector<LongWait> waits;
 };
 
 struct WhyIdle {

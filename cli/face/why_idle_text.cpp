@@ -102,7 +102,7 @@ std::string waitText(const PlanReport& plan, const LongWait& wait, std::uint32_t
 }
 
 std::string classText(const PlanReport& plan, const IdleClass& one) {
-    constexpr std::size_t kMostWaits = 3;
+    constexpr std::ptrdiff_t kMostWaits = 3;
     const ClassReport& rank = plan.classes[one.row];
     const timeline::Breakdown& t = rank.times;
     std::string text = fmt::format("\n{}: computes {} of {}\n",
@@ -124,11 +124,15 @@ std::string classText(const PlanReport& plan, const IdleClass& one) {
     for (const CauseTotal& cause : one.causes)
         table.row({std::string(timeline::nameOf(cause.cause)), durationText(cause.time),
                    percentText(static_cast<double>(cause.time) / static_cast<double>(plan.stepNs))});
-    text += table.text(2) + "  The longest stretches without compute\n";
-    for (std::size_t i = 0; i < std::min(kMostWaits, one.waits.size()); ++i) {
+    text += table.text(2) + "  Stretches without compute, the longest of each kind\n";
+    const auto length = [](const LongWait& wait) { return wait.endNs - wait.beginNs; };
+    const auto longest = std::max_element(one.waits.begin(), one.waits.end(),
+                                          [&](const LongWait& a, const LongWait& b) { return length(a) < length(b); });
+    for (auto wait = one.waits.begin(); wait != one.waits.end(); ++wait) {
         // A thousandth of the step is not worth sentences, unless there is nothing longer.
-        if (i > 0 && one.waits[i].alikeNs * 1000 < plan.stepNs) break;
-        text += waitText(plan, one.waits[i], static_cast<std::uint32_t>(one.row));
+        const bool isMain = wait - one.waits.begin() < kMostWaits && wait->alikeNs * 1000 >= plan.stepNs;
+        if (isMain || wait == longest || wait == one.waits.begin())
+            text += waitText(plan, *wait, static_cast<std::uint32_t>(one.row));
     }
     return text;
 }

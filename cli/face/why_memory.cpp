@@ -140,6 +140,22 @@ Result<Report> evaluateWith(const Loaded& loaded, const Report& report, const Ca
     return evaluate(resolved, loaded.source, options);
 }
 
+Remedy remedyOf(std::vector<std::string> set, const PlanReport& plan) {
+    const MemoryVerdict& memory = plan.tightest().memory;
+    return {std::move(set), memory.needed(), memory.step.hostOrder.total.value, plan.stepNs, memory.fits()};
+}
+
+/// Nothing where the hardware is given, or is not sharded over.
+std::optional<OnMoreGpus> onMoreGpus(const Loaded& loaded, const Report& report) {
+    const PlanReport& plan = report.plans.front();
+    const core::Plan& p = plan.graph->plan;
+    if (p.policy != core::UnitPolicy::Fsdp) return {};
+    const Candidate wider{{fmt::format("parallelism.data_parallel_shard_degree={}", 2 * p.mesh.dpShard)}, ""};
+    const Result<Report> other = evaluateWith(loaded, report, wider);
+    if (!other || other->plans.front().ranks != 2 * plan.ranks) return {};
+    return OnMoreGpus{remedyOf(wider.set, other->plans.front()), other->plans.front().ranks, other->globalBatch};
+}
+
 Result<std::vector<Remedy>> remediesFor(const Loaded& loaded, const Report& report) {
     const PlanReport& plan = report.plans.front();
     const std::int64_t needed = plan.tightest().memory.needed();
@@ -148,10 +164,8 @@ Result<std::vector<Remedy>> remediesFor(const Loaded& loaded, const Report& repo
         const Result<Report> other = evaluateWith(loaded, report, candidate);
         if (!other && other.error().code == core::ErrorCode::Cancelled) return tl::unexpected(other.error());
         if (!other || other->globalBatch != report.globalBatch || other->plans.front().ranks != plan.ranks) continue;
-        const MemoryVerdict& memory = other->plans.front().tightest().memory;
-        if (memory.needed() >= needed) continue;
-        remedies.push_back({std::move(candidate.set), memory.needed(), memory.step.hostOrder.total.value,
-                            other->plans.front().stepNs, memory.fits()});
+        Remedy remedy = remedyOf(std::move(candidate.set), other->plans.front());
+        if (remedy.neededBytes < needed) remedies.push_back(std::move(remedy));
     }
     std::stable_sort(remedies.begin(), remedies.end(),
                      [](const Remedy& a, const Remedy& b) { return a.neededBytes < b.neededBytes; });
@@ -237,9 +251,10 @@ std::string reservedText(const MemoryVerdict& memory, const WhyMemory& why) {
     return text + ".\n";
 }
 
-std::string remedyText(const PlanReport& plan, const WhyMemory& why) {
+std::string remedyText(const Report& report, const WhyMemory& why) {
+    const PlanReport& plan = report.plans.front();
     std::string text = "\nWhat would take it down, each simulated anew with everything else as it is\n";
-    if (why.remedies.empty()) return text + "  None of the settings that leave the training as it is.\n";
+    if (why.remedies.empty()) text += "  None of the settings that leave the training as it is.\n";
     TextTable table({"setting", "needed", "less", "step", "", "fits"},
                     {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left});
     const std::int64_t needed = plan.classes[why.fullest].memory.needed();
@@ -250,7 +265,24 @@ std::string remedyText(const PlanReport& plan, const WhyMemory& why) {
                    durationText(remedy.stepNs), differenceText(plan.stepNs, remedy.stepNs),
                    remedy.fits ? "yes" : "NO"});
     }
-    return text + table.text(2);
+    if (!why.remedies.empty()) text += table.text(2);
+    if (const auto& wide = why.onMoreGpus)
+        text += fmt::format(
+            "  On {} GPUs, each with its batch as now ({} {}s a step together): {} needed, {} less; {}.\n", wide->ranks,
+            wide->globalBatch, report.sampleWord, bytesText(wide->remedy.neededBytes),
+            bytesText(needed - wide->remedy.neededBytes), wide->remedy.fits ? "it fits" : "it does not fit");
+    return text;
+}
+
+Document remedyDocument(const Remedy& remedy) {
+    Document row = Document::table(), set = Document::list();
+    for (const std::string& one : remedy.set) set.items.push_back(Document::of(one));
+    row.set("set", std::move(set));
+    row.set("needed_bytes", Document::of(remedy.neededBytes));
+    row.set("allocated_bytes", Document::of(remedy.allocatedBytes));
+    row.set("step_ns", Document::of(remedy.stepNs));
+    row.set("fits", Document::of(remedy.fits));
+    return row;
 }
 
 Document peakDocument(const PeakAt& peak) {
@@ -284,6 +316,7 @@ Result<WhyMemory> whyMemory(const Loaded& loaded, const Report& report) {
     std::stable_sort(why.reservedOf.begin(), why.reservedOf.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     SHARDSCOPE_ASSIGN(why.remedies, remediesFor(loaded, report));
+    why.onMoreGpus = onMoreGpus(loaded, report);
     return why;
 }
 
@@ -306,7 +339,7 @@ std::string whyMemoryText(const Report& report, const WhyMemory& why) {
                         bytesText(why.stays), shareText(why.stays, why.allocated.bytes));
     text += "\nThe largest tensors\n" + partTable(memory.step.hostOrder);
     text += gatheredText(why) + reservedText(memory, why);
-    return text + remedyText(plan, why);
+    return text + remedyText(report, why);
 }
 
 Document whyMemoryDocument(const Report& report, const WhyMemory& why) {
@@ -334,15 +367,11 @@ Document whyMemoryDocument(const Report& report, const WhyMemory& why) {
         row.set("stream", Document::of(stream));
         row.set("bytes", Document::of(bytes));
     }
-    for (const Remedy& remedy : why.remedies) {
-        Document& row = remedies.items.emplace_back(Document::table());
-        Document set = Document::list();
-        for (const std::string& one : remedy.set) set.items.push_back(Document::of(one));
-        row.set("set", std::move(set));
-        row.set("needed_bytes", Document::of(remedy.neededBytes));
-        row.set("allocated_bytes", Document::of(remedy.allocatedBytes));
-        row.set("step_ns", Document::of(remedy.stepNs));
-        row.set("fits", Document::of(remedy.fits));
+    for (const Remedy& remedy : why.remedies) remedies.items.push_back(remedyDocument(remedy));
+    if (const auto& wide = why.onMoreGpus) {
+        Document& row = out.set("on_more_gpus", remedyDocument(wide->remedy));
+        row.set("ranks", Document::of(wide->ranks));
+        row.set("global_batch_size", Document::of(wide->globalBatch));
     }
     out.set("gathered", std::move(gathered));
     out.set("reserved_by_stream", std::move(streams));

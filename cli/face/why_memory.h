@@ -4,7 +4,7 @@
 // it down. Everything is read off the simulated step, or simulated anew.
 
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +36,12 @@ struct Remedy {
     bool fits = false;
 };
 
+/// FSDP over twice as many ranks, each with the batch that it has now: what is sharded takes half.
+struct OnMoreGpus {
+    Remedy remedy;
+    std::int64_t ranks = 0, globalBatch = 0;
+};
+
 struct WhyMemory {
     std::size_t fullest = 0;             ///< of PlanReport::classes: the one with the least memory left
     PeakAt allocated;                    ///< host order: what PyTorch calls allocated
@@ -45,6 +51,7 @@ struct WhyMemory {
     /// By stream, largest first: bytes of the allocator's segments at the step's end.
     std::vector<std::pair<std::string, std::int64_t>> reservedOf;
     std::vector<Remedy> remedies;  ///< those that need less, the least needed first
+    std::optional<OnMoreGpus> onMoreGpus;
 };
 
 /// `report` is what `loaded` gives for one strategy. Errors: Cancelled; a setting that cannot be is no remedy.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/face/report.h"
+#include "cli/face/why_memory.h"
 #include "tests/plans/support/run_checks.h"
 
 namespace shardscope::tests {
@@ -73,6 +74,23 @@ std::optional<Broken> checkSymmetric(const core::Scenario& scenario, const core:
     return {};
 }
 
+/// simulate --why-memory: what it adds up, and that what it advises needs less.
+std::optional<Broken> checkWhyMemory(const core::Scenario& scenario, const core::ScenarioInputs& inputs,
+                                     const cli::Report& report) {
+    const char* property = "the answer about memory holds";
+    const auto why = cli::whyMemory({scenario, inputs, "random", ""}, report);
+    if (!why) return Broken{property, core::describe(why.error())};
+    const cli::ClassReport& fullest = report.plans.front().classes[why->fullest];
+    std::int64_t whole = 0, reserved = 0;
+    for (const cli::GatheredUnit& unit : why->gathered) whole += unit.bytes;
+    for (const auto& [stream, bytes] : why->reservedOf) reserved += bytes;
+    if (whole > why->allocated.bytes || reserved != fullest.memory.step.reserved.value)
+        return Broken{property, fmt::format("{} whole, {} reserved by streams", whole, reserved)};
+    for (const cli::Remedy& remedy : why->remedies)
+        if (remedy.neededBytes >= fullest.memory.needed()) return Broken{property, remedy.set.front()};
+    return {};
+}
+
 }  // namespace
 
 Verdict checkScenario(const Settings& settings, bool more) {
@@ -96,7 +114,8 @@ Verdict checkScenario(const Settings& settings, bool more) {
         verdict.broken = Broken{"the same again gives the same", ""};
         return verdict;
     }
-    verdict.broken = checkSymmetric(*scenario, *inputs);
+    if ((verdict.broken = checkSymmetric(*scenario, *inputs))) return verdict;
+    verdict.broken = checkWhyMemory(*scenario, *inputs, *report);
     return verdict;
 }
 
