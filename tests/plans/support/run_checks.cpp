@@ -264,6 +264,124 @@ Found checkCausality(const PlanReport& plan) {
     return {};
 }
 
+namespace {
+
+/// Ends of the latest ops of each kind, by unit.
+class Latest {
+public:
+    explicit Latest(const PlanReport& plan, const Instants& at) : m_plan(plan), m_at(at) {}
+
+    void add(std::uint32_t op) {
+        const core::Op& it = m_plan.graph->ops[op];
+        m_ends[{it.kind, it.unit.value}] = m_at.end[op];
+    }
+    /// `op` begins after the latest op of `kind` of that unit, if there is one.
+    [[nodiscard]] bool follows(std::uint32_t op, core::OpKind kind, std::uint32_t unit) const {
+        const auto found = m_ends.find({kind, unit});
+        return found == m_ends.end() || m_at.start[op] >= found->second;
+    }
+    [[nodiscard]] bool followsAll(std::uint32_t op, core::OpKind kind) const {
+        for (const auto& [key, end] : m_ends)
+            if (key.first == kind && m_at.start[op] < end) return false;
+        return true;
+    }
+
+private:
+    const PlanReport& m_plan;
+    const Instants& m_at;
+    std::map<std::pair<core::OpKind, std::uint32_t>, std::int64_t> m_ends;
+};
+
+/// Units whose parameters the kernels of an op read.
+std::vector<std::uint32_t> unitsRead(const PlanReport& plan, const core::KernelRange& range,
+                                     const std::map<std::uint32_t, std::uint32_t>& unitOf) {
+    const core::Layer& layer = plan.model->layers[range.layer.index()];
+    const core::Program& program = plan.model->programOf(layer);
+    const auto& kernels = range.backward ? program.backward : program.forward;
+    std::vector<std::uint32_t> units;
+    for (std::uint32_t k = range.first; k < range.first + range.count; ++k)
+        for (const core::TensorId input : kernels[k].inputs) {
+            const core::TensorId owner = program.tensor(input).storage;
+            const core::Tensor& tensor = program.tensor(owner.valid() ? owner : input);
+            if (tensor.role != core::TensorRole::Parameter) continue;
+            const auto unit = unitOf.find(layer.parameters[tensor.slot].value);
+            if (unit != unitOf.end()) units.push_back(unit->second);
+        }
+    return units;
+}
+
+/// What was freed is handed out again only when the stream that used it last is done with it.
+Found checkReuse(const PlanReport& plan, const core::RankClass& rankClass, const Instants& at) {
+    const core::StepGraph& graph = *plan.graph;
+    std::vector<std::int64_t> busyUntil(graph.streams.size(), 0);  // by pool: end of the uses of what was freed
+    for (const core::HostAction& action : graph.actionsOf(rankClass)) {
+        if (action.kind != core::HostActionKind::Allocate && action.kind != core::HostActionKind::Release) continue;
+        const core::Block& block = graph.blocks[action.block.index()];
+        if (block.bytes.value == 0 || !block.firstUse.valid()) continue;
+        if (action.kind == core::HostActionKind::Release) {
+            // A message keeps its buffer until it is sent (record_stream), which the model of the allocator leaves out.
+            if (block.lastUse.valid() && graph.ops[block.lastUse.index()].kind != core::OpKind::Send)
+                busyUntil[block.pool] = std::max(busyUntil[block.pool], at.end[block.lastUse.index()]);
+            continue;
+        }
+        // Nor does a receive wait for the compute that was enqueued before it, as it does in NCCL's process group.
+        if (graph.ops[block.firstUse.index()].kind == core::OpKind::Receive) continue;
+        if (at.start[block.firstUse.index()] < busyUntil[block.pool])
+            return broken("freed memory is not handed out while it is used",
+                          fmt::format("{} from the pool of {}, which is in use until {} ns, is used from {} ns on",
+                                      opText(plan, block.firstUse.value), graph.streams[block.pool].name,
+                                      busyUntil[block.pool], at.start[block.firstUse.index()]));
+    }
+    return {};
+}
+
+}  // namespace
+
+Found checkData(const PlanReport& plan) {
+    using core::OpKind;
+    const core::StepGraph& graph = *plan.graph;
+    const Instants at = instantsOf(plan);
+    std::map<std::uint32_t, std::uint32_t> unitOf;
+    for (std::uint32_t u = 0; u < graph.units.size(); ++u)
+        for (const core::ParameterId p : graph.units[u].parameters) unitOf.emplace(p.value, u);
+    static const std::map<OpKind, std::vector<OpKind>> kAfter = {
+        {OpKind::AllGather, {OpKind::GatherCopyIn}},
+        {OpKind::CopyOut, {OpKind::AllGather}},
+        {OpKind::KeepSlice, {OpKind::CopyOut}},
+        {OpKind::PreDivide, {OpKind::ReduceCopyIn}},
+        {OpKind::ReduceScatter, {OpKind::ReduceCopyIn, OpKind::PreDivide}},
+        {OpKind::AddPartial, {OpKind::ReduceScatter}},
+        {OpKind::AllReduce, {OpKind::ReduceCopyIn, OpKind::ReduceScatter, OpKind::AddPartial, OpKind::BucketCopyIn}},
+        {OpKind::PostDivide, {OpKind::ReduceScatter, OpKind::AllReduce}},
+        {OpKind::ReduceCopyOut,
+         {OpKind::ReduceCopyIn, OpKind::ReduceScatter, OpKind::AllReduce, OpKind::PostDivide, OpKind::AddPartial}},
+        {OpKind::BucketCopyOut, {OpKind::AllReduce}},
+    };
+    for (const core::RankClass& rankClass : graph.classes) {
+        Latest latest(plan, at);
+        for (std::uint32_t op = rankClass.opBegin; op < rankClass.opEnd; ++op) {
+            const core::Op& it = graph.ops[op];
+            const char* property = "data is there before it is used";
+            if (const auto after = kAfter.find(it.kind); after != kAfter.end())
+                for (const OpKind kind : after->second)
+                    if (!latest.follows(op, kind, it.unit.value))
+                        return broken(property, opText(plan, op) + " before the " + std::string(core::nameOf(kind)));
+            if (it.kind == OpKind::Compute && graph.plan.policy == core::UnitPolicy::Fsdp)
+                for (const std::uint32_t unit : unitsRead(plan, it.kernels, unitOf))
+                    if (!latest.follows(op, OpKind::CopyOut, unit))
+                        return broken(property, opText(plan, op) + " before the copy-out of " + graph.units[unit].name);
+            if (it.kind == OpKind::OptimizerStep)
+                for (const OpKind kind : {OpKind::ReduceCopyOut, OpKind::BucketCopyOut, OpKind::AllReduce,
+                                          OpKind::Receive, OpKind::AddGradient})
+                    if (!latest.followsAll(op, kind))
+                        return broken(property, "the optimizer before a " + std::string(core::nameOf(kind)));
+            latest.add(op);
+        }
+        if (auto found = checkReuse(plan, rankClass, at)) return found;
+    }
+    return {};
+}
+
 Found checkTimes(const PlanReport& plan, const core::Cluster& cluster) {
     const core::StepGraph& graph = *plan.graph;
     const sim::Prices prices = sim::priceGraph(graph, *plan.model, cluster);

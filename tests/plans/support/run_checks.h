@@ -17,6 +17,10 @@ namespace shardscope::tests {
 [[nodiscard]] std::optional<Broken> checkParametersAreThere(const cli::PlanReport& plan);
 /// Instants: streams in order, edges, the host's release, both ends of a transfer.
 [[nodiscard]] std::optional<Broken> checkCausality(const cli::PlanReport& plan);
+/// Instants once more, by what ops mean and not by the graph's edges: a copy-out after its gather, a kernel after the
+/// copy-out of what it reads, a reduction after its packing, the optimizer after all gradients; and no memory is handed
+/// out again while another stream still uses it.
+[[nodiscard]] std::optional<Broken> checkData(const cli::PlanReport& plan);
 /// The five times, causes and stretches of every class; the step is no shorter than what each stream has to do.
 [[nodiscard]] std::optional<Broken> checkTimes(const cli::PlanReport& plan, const core::Cluster& cluster);
 

@@ -105,6 +105,7 @@ Verdict checkScenario(const Settings& settings, bool more) {
     const cli::PlanReport& plan = report->plans.front();
     if ((verdict.broken = checkGraph(*plan.graph))) return verdict;
     if ((verdict.broken = checkCausality(plan))) return verdict;
+    if ((verdict.broken = checkData(plan))) return verdict;
     if ((verdict.broken = checkMemory(plan))) return verdict;
     if ((verdict.broken = checkParametersAreThere(plan))) return verdict;
     if ((verdict.broken = checkTimes(plan, report->cluster))) return verdict;
