@@ -23,7 +23,7 @@ struct Document {
     std::string text;
     std::vector<Document> items;  ///< List
     std::vector<std::pair<std::string, Document>>
-        members;   ///< Table, in file order; a repeated JSON key keeps the last
+        members;   ///< Table, in file order, each name once
     int line = 0;  ///< 1-based place in the file; 0 where the format's reader tells none
 
     /// The member of that name, or null. The pointer lives as long as this document.
@@ -47,7 +47,7 @@ struct Document {
 /// "a string", "an integer", ...: for messages.
 [[nodiscard]] std::string_view describeKind(Document::Kind kind);
 
-/// Parses strict JSON (UTF-8). `name` is the file's name for messages. Refuses nesting deeper than 256.
+/// Parses strict JSON (UTF-8). `name` names the file in messages. Refuses repeated keys and nesting deeper than 256.
 [[nodiscard]] Result<Document> parseJson(std::string_view bytes, const std::string& name);
 /// Parses TOML 1.0; every node carries its line.
 [[nodiscard]] Result<Document> parseToml(std::string_view bytes, const std::string& name);

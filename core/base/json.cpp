@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/base/document.h"
 #include "core/base/printable.h"
+#include "core/base/repeated_keys.h"
 
 namespace shardscope::core {
 namespace {
@@ -75,8 +77,8 @@ std::string reasonOf(const std::exception& exception) {
 /// Builds the tree from the parser's events; returning false stops the parser.
 class Builder {
 public:
-    Builder(std::string_view bytes, const char* const& at, const std::string& name)
-        : m_bytes(bytes), m_at(at), m_name(name), m_counted(bytes.data()) {}
+    Builder(std::string_view bytes, const char* const& at, const std::string& name, bool repeats)
+        : m_bytes(bytes), m_at(at), m_name(name), m_repeats(repeats), m_counted(bytes.data()) {}
 
     // NOLINTBEGIN(readability-identifier-naming): the names are the parser's.
     bool null() { return put({}); }
@@ -91,7 +93,15 @@ public:
     bool binary(std::vector<std::uint8_t>&) { return false; }  // never comes from JSON text
     bool start_object(std::size_t) { return open(Document::table()); }
     bool end_object() {
-        keepLastOfRepeatedKeys(*m_open.back());
+        if (m_repeats) {
+            keepLastOfRepeatedKeys(*m_open.back());
+        } else if (const auto* again = repeatedKey(*m_open.back())) {
+            const std::string_view name = std::string_view(again->first).substr(0, kMaxQuoted);
+            m_error = Error{ErrorCode::Input, fmt::format("the key \"{}\" is there twice in one table", name),
+                            again->second.line > 0 ? fmt::format("{}:{}", m_name, again->second.line) : m_name,
+                            "keep one of the two"};
+            return false;
+        }
         m_open.pop_back();
         return true;
     }
@@ -170,9 +180,19 @@ private:
         table.members = std::move(kept);
     }
 
+    /// The first member whose name was there before; null where there is none.
+    static const std::pair<std::string, Document>* repeatedKey(const Document& table) {
+        std::unordered_set<std::string_view> seen;
+        seen.reserve(table.members.size());
+        for (const auto& member : table.members)
+            if (!seen.insert(member.first).second) return &member;
+        return nullptr;
+    }
+
     std::string_view m_bytes;
     const char* const& m_at;
     const std::string& m_name;
+    bool m_repeats;  // of a repeated key the last counts
     const char* m_counted;
     int m_line = 1;
     Document m_root;
@@ -249,9 +269,7 @@ void write(std::string& out, const Document& document, bool pretty, int depth) {
     }
 }
 
-}  // namespace
-
-Result<Document> parseJson(std::string_view bytes, const std::string& name) {
+Result<Document> parse(std::string_view bytes, const std::string& name, bool repeats) {
     if (bytes.empty())
         return fail(ErrorCode::Input, "found an empty file, expected JSON", name,
                     "see that it was written or downloaded whole");
@@ -261,11 +279,21 @@ Result<Document> parseJson(std::string_view bytes, const std::string& name) {
                     "this is a file of another kind, or a damaged one");
     const char* at = bytes.data();
     const char* const end = bytes.data() + bytes.size();
-    Builder builder(bytes, at, name);
+    Builder builder(bytes, at, name, repeats);
     const bool good = nlohmann::json::sax_parse(Cursor(&at, end), Cursor(), &builder);
     if (builder.error()) return tl::unexpected(std::move(*builder.error()));
     if (!good) return fail(ErrorCode::Input, "no valid JSON", name);
     return std::move(builder.root());
+}
+
+}  // namespace
+
+Result<Document> parseJson(std::string_view bytes, const std::string& name) {
+    return parse(bytes, name, false);
+}
+
+Result<Document> parseJsonWithRepeatedKeys(std::string_view bytes, const std::string& name) {
+    return parse(bytes, name, true);
 }
 
 std::string writeJson(const Document& document, bool pretty) {

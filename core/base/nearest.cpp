@@ -40,4 +40,41 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     return best;
 }
 
+std::vector<std::string> alike(std::string_view word, std::span<const std::string> candidates) {
+    constexpr std::size_t kShortest = 3, kMost = 5, kLooked = 100;
+    const auto lower = [](std::string_view text) {
+        std::string small(text.substr(0, kLooked));
+        for (char& c : small)
+            if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+        return small;
+    };
+    const auto belongs = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+    std::vector<std::string> parts;
+    const std::string wanted = lower(word);
+    for (std::size_t at = 0; at < wanted.size();) {
+        std::size_t end = at;
+        while (end < wanted.size() && belongs(wanted[end])) ++end;
+        if (end - at >= kShortest) parts.push_back(wanted.substr(at, end - at));
+        at = std::max(end, at + 1);
+    }
+    std::vector<std::pair<std::size_t, std::string>> found;  // letters in common
+    for (const std::string& candidate : candidates) {
+        const std::string name = lower(candidate);
+        std::size_t common = 0;
+        for (const std::string& part : parts)
+            if (name.find(part) != std::string::npos) common += part.size();
+        if (common > 0) found.emplace_back(common, candidate);
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < std::min(found.size(), kMost); ++i) names.push_back(std::move(found[i].second));
+    return names;
+}
+
+std::string alikeInWords(std::string_view word, std::span<const std::string> candidates) {
+    std::string words;
+    for (const std::string& name : alike(word, candidates)) words += (words.empty() ? "names like it: " : ", ") + name;
+    return words;
+}
+
 }  // namespace shardscope::core

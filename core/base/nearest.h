@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace shardscope::core {
 
@@ -15,5 +16,12 @@ namespace shardscope::core {
 /// The candidate of the smallest distance, the first of equals; empty if none is near (more than a third of the
 /// longer word would have to change, and more than two characters).
 [[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string> candidates);
+
+/// Candidates that have a part of the word (three and more letters or digits in a row): at most five, those that have
+/// most of it first. For words that are near to none.
+[[nodiscard]] std::vector<std::string> alike(std::string_view word, std::span<const std::string> candidates);
+
+/// "names like it: a, b"; empty where none is alike.
+[[nodiscard]] std::string alikeInWords(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace shardscope::core

@@ -316,9 +316,11 @@ std::vector<std::string> namesOf(std::span<const PresetFile> files) {
 
 tl::unexpected<Error> unknownPreset(std::string_view what, std::string_view name, std::span<const PresetFile> files) {
     const std::vector<std::string> names = namesOf(files);
-    const std::string near = nearest(name, names);
+    const std::string near = nearest(name, names), like = alikeInWords(name, names);
     return fail(ErrorCode::Input, fmt::format("unknown {} preset \"{}\"", what, name), {},
-                near.empty() ? fmt::format("known: {}", join(names)) : fmt::format("did you mean \"{}\"?", near));
+                !near.empty()   ? fmt::format("did you mean \"{}\"?", near)
+                : !like.empty() ? like
+                                : fmt::format("known: {}", join(names)));
 }
 
 Error placed(Error error, std::string where) {

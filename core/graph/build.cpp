@@ -137,6 +137,18 @@ Result<void> checkPlan(const Plan& plan) {
     return checkSchedule(plan);
 }
 
+Result<void> checkCheckpointing(const Model& model, const Plan& plan) {
+    if (plan.checkpointing.mode != Checkpointing::Mode::EveryNth) return {};
+    const auto blocks = std::count_if(model.layers.begin(), model.layers.end(),
+                                      [](const Layer& layer) { return layer.kind == LayerKind::Block; });
+    if (plan.checkpointing.everyNth <= blocks) return {};
+    return fail(
+        ErrorCode::Input,
+        fmt::format("every {}th of {} blocks is checkpointed, which is none", plan.checkpointing.everyNth, blocks),
+        "[training] checkpoint_every",
+        fmt::format("use at most {}, or set training.activation_checkpoint = \"none\"", blocks));
+}
+
 Result<void> checkFrozen(const Model& model, const Plan& plan, const std::vector<Stage>& stages) {
     if (std::none_of(model.parameters.begin(), model.parameters.end(), [](const Parameter& p) { return p.frozen; }))
         return {};
@@ -272,6 +284,7 @@ Result<void> checkStreams(const Plan& plan, std::size_t units) {
 
 Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan, const Work& work) {
     SHARDSCOPE_TRY(checkPlan(plan));
+    SHARDSCOPE_TRY(checkCheckpointing(model, plan));
     SHARDSCOPE_ASSIGN(const auto stages, stagesOf(model, plan));
     SHARDSCOPE_TRY(checkFrozen(model, plan, stages));
     SHARDSCOPE_TRY(checkModules(model, plan));

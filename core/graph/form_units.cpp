@@ -109,10 +109,11 @@ Result<std::vector<std::vector<ModuleId>>> wrappedModules(const Model& model, co
             if (entry == known.end()) {
                 std::vector<std::string> all;
                 for (std::size_t m = 1; m < model.modules.size(); ++m) all.push_back(model.modules[m].name);
-                const std::string near = nearest(name, all);
+                const std::string near = nearest(name, all), like = alikeInWords(name, all);
                 return fail(ErrorCode::Input, fmt::format("no module '{}' in {}", name, model.name), kWhere,
-                            near.empty() ? "full module names are expected; fsdp_wrap_root wraps the root"
-                                         : fmt::format("the nearest name is '{}'", near));
+                            !near.empty()   ? fmt::format("the nearest name is '{}'", near)
+                            : !like.empty() ? like
+                                            : "full module names are expected; fsdp_wrap_root wraps the root");
             }
             const ModuleId found = entry->second;
             if (model.modules[found.index()].type == "ModuleList")
@@ -350,7 +351,7 @@ Result<void> checkUnitNames(const Plan& plan, const std::vector<std::vector<Unit
         if (std::find(names.begin(), names.end(), name) != names.end()) return {};
         const std::string near = nearest(name, names);
         return fail(ErrorCode::Input, fmt::format("no unit '{}'", name), key,
-                    near.empty() ? "" : fmt::format("the nearest name is '{}'", near));
+                    near.empty() ? alikeInWords(name, names) : fmt::format("the nearest name is '{}'", near));
     };
     for (const auto& [name, reshard] : plan.fsdp.reshardOf) SHARDSCOPE_TRY(check(name, kUnitReshard));
     for (const std::string& name : plan.fsdp.notGatheredInBackward)

@@ -58,7 +58,7 @@ Result<void> mark(Model& model, const std::vector<std::string>& names) {
         for (const Module& module : model.modules) known.push_back(module.name);
         const std::string near = nearest(name, known);
         return fail(ErrorCode::Input, fmt::format("no module or parameter '{}'", name), kPlace,
-                    near.empty() ? "" : fmt::format("the nearest name is '{}'", near));
+                    near.empty() ? alikeInWords(name, known) : fmt::format("the nearest name is '{}'", near));
     }
     return {};
 }

@@ -9,7 +9,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "core/base/document.h"
+#include "core/base/repeated_keys.h"
 
 namespace shardscope::core {
 namespace {
@@ -208,7 +208,7 @@ Result<SafetensorsHeader> parseSafetensorsHeader(std::string_view bytes, std::in
     // The JSON reader would skip a byte order mark; the format's own does not.
     if (const auto first = text.find_first_not_of(" \t\r\n"); first == std::string_view::npos || text[first] != '{')
         return broken("header: expected JSON that starts with '{'", file);
-    SHARDSCOPE_ASSIGN(const Document root, parseJson(text, file + " (header)"));
+    SHARDSCOPE_ASSIGN(const Document root, parseJsonWithRepeatedKeys(text, file + " (header)"));
     if (root.members.size() > kMostTensors)
         return fail(ErrorCode::Unsupported,
                     fmt::format("found {} tensors, expected at most {}", root.members.size(), kMostTensors), file,

@@ -19,9 +19,13 @@ Result<ModelSpec> builtinModel(std::string_view name, const std::string& where) 
     if (const auto vit = namedVit(name)) return *vit;
     if (const auto decoder = namedDecoder(name)) return *decoder;
     const std::string meant = nearest(name, builtinModelNames());
-    return fail(ErrorCode::Input, fmt::format("no built-in model \"{}\"", name.substr(0, 60)), where,
-                meant.empty() ? "`shardscope models` lists them; a file or folder can be given instead"
-                              : "did you mean \"" + meant + "\"?");
+    std::string hint = "did you mean \"" + meant + "\"?";
+    if (meant.empty()) {
+        const std::string like = alikeInWords(name, builtinModelNames());
+        hint =
+            (like.empty() ? "" : like + "; ") + "`shardscope models` lists them; a file or folder can be given instead";
+    }
+    return fail(ErrorCode::Input, fmt::format("no built-in model \"{}\"", name.substr(0, 60)), where, std::move(hint));
 }
 
 }  // namespace shardscope::core

@@ -152,6 +152,26 @@
         <translation>키의 목록은 docs/scenario.md에 있습니다</translation>
     </message>
     <message>
+        <source>the key &quot;%1&quot; is there twice in one table</source>
+        <translation>한 표에 키 &quot;%1&quot;이(가) 두 번 있습니다</translation>
+    </message>
+    <message>
+        <source>names like it: %1</source>
+        <translation>비슷한 이름: %1</translation>
+    </message>
+    <message>
+        <source>names like it: %1; a file or folder can be given instead</source>
+        <translation>비슷한 이름: %1. 파일이나 폴더를 주어도 됩니다</translation>
+    </message>
+    <message>
+        <source>every %1th of %2 blocks is checkpointed, which is none</source>
+        <translation>블록 %2개 가운데 %1번째마다 체크포인트하면 해당하는 블록이 없습니다</translation>
+    </message>
+    <message>
+        <source>use at most %1, or set training.activation_checkpoint = &quot;none&quot;</source>
+        <translation>%1 이하로 하거나 training.activation_checkpoint = &quot;none&quot;으로 하세요</translation>
+    </message>
+    <message>
         <source>given twice: also at %1</source>
         <translation>두 번 적혔습니다. 다른 곳: %1</translation>
     </message>

@@ -315,6 +315,13 @@ TEST(GraphOfPlans, whatCannotBeBuiltIsRefusedWithItsReason) {
     EXPECT_TRUE(has(refusal([](Plan& p) { p.mesh.pp = 2; }), "one stage"));
     EXPECT_TRUE(has(refusal([](Plan& p) { p.policy = UnitPolicy::None; }), "average"));
     EXPECT_TRUE(has(refusal([](Plan& p) { p.mesh.dpReplicate = 0; }), "expected 1"));
+    EXPECT_TRUE(has(refusal([](Plan& p) {
+                        p.checkpointing.mode = Checkpointing::Mode::EveryNth;
+                        p.checkpointing.everyNth = 100;
+                    }),
+                    "which is none"));
+    EXPECT_EQ(refusal([](Plan& p) { p.checkpointing.mode = Checkpointing::Mode::EveryNth; }), "")
+        << "every 2nd of them";
     const auto partly = [](Plan& p) {
         p.microBatches = 2;
         p.gradientSync = GradientSync::AllReduceLast;

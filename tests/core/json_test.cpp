@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/document.h"
+#include "core/base/repeated_keys.h"
 
 namespace shardscope::core {
 namespace {
@@ -39,13 +39,23 @@ TEST(Json, everyKindIsReadWithItsLine) {
     EXPECT_EQ(d.find("e"), nullptr);
 }
 
-TEST(Json, lastOfRepeatedKeysWinsAtTheFirstPlace) {
-    const Document d = parsed(R"({"a": 1, "b": 2, "a": {"x": 1, "x": 3}})");
-    ASSERT_EQ(d.members.size(), 2u);
-    EXPECT_EQ(d.members[0].first, "a");
-    ASSERT_EQ(d.members[0].second.members.size(), 1u);
-    EXPECT_EQ(d.find("a")->find("x")->integer, 3);
-    EXPECT_EQ(d.find("b")->integer, 2);
+TEST(Json, repeatedKeysAreRefusedWithTheirPlace) {
+    const Error error = refused("{\n \"a\": 1,\n \"b\": 2,\n \"a\": {\"x\": 1}\n}");
+    EXPECT_NE(error.message.find("\"a\""), std::string::npos) << error.message;
+    EXPECT_EQ(error.where, "case.json:4");
+    EXPECT_EQ(error.hint, "keep one of the two");
+    EXPECT_EQ(refused("[{\"a\": {\"x\": 1,\n\"x\": 3}}]").where, "case.json:2");
+    EXPECT_EQ(parsed(R"({"a": {"x": 1}, "b": {"x": 3}})").find("b")->find("x")->integer, 3) << "of two tables";
+}
+
+TEST(Json, ofRepeatedKeysTheLastCountsWhereThatIsAskedFor) {
+    const auto d = parseJsonWithRepeatedKeys(R"({"a": 1, "b": 2, "a": {"x": 1, "x": 3}})", "case.json");
+    ASSERT_TRUE(d.has_value()) << describe(d.error());
+    ASSERT_EQ(d->members.size(), 2u);
+    EXPECT_EQ(d->members[0].first, "a");
+    ASSERT_EQ(d->members[0].second.members.size(), 1u);
+    EXPECT_EQ(d->find("a")->find("x")->integer, 3);
+    EXPECT_EQ(d->find("b")->integer, 2);
 }
 
 TEST(Json, integersBeyondInt64BecomeReals) {

@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "core/scenario/builtin_models.h"
+
 namespace shardscope::core {
 namespace {
 
@@ -20,6 +22,25 @@ TEST(Nearest, OffersTheClosestAndNothingFarAway) {
     EXPECT_EQ(nearest("model.haeds", known), "model.heads");
     EXPECT_EQ(nearest("completely.different.thing", known), "");
     EXPECT_EQ(nearest("ab", std::vector<std::string>{"xy"}), "");
+}
+
+TEST(Alike, AreNamesThatShareAPart) {
+    const std::vector<std::string> known{"h100-pcie", "h100-sxm", "a100-sxm-40gb", "l4", "t4"};
+    EXPECT_EQ(alike("nvidia-H100", known), (std::vector<std::string>{"h100-pcie", "h100-sxm"}));
+    EXPECT_EQ(alike("sxm.h100", known), (std::vector<std::string>{"h100-sxm", "h100-pcie", "a100-sxm-40gb"}))
+        << "what shares most comes first";
+    EXPECT_TRUE(alike("b200", known).empty());
+    EXPECT_TRUE(alike("", known).empty());
+    EXPECT_TRUE(alike("l4", known).empty()) << "too short to mean anything by itself";
+    EXPECT_EQ(alike("layer", std::vector<std::string>(20, "layers")).size(), 5U);
+    EXPECT_EQ(alikeInWords("nvidia-h100", known), "names like it: h100-pcie, h100-sxm");
+    EXPECT_EQ(alikeInWords("b200", known), "");
+}
+
+TEST(Alike, ModelsOfAFamilyAreNamed) {
+    const auto unknown = builtinModel("llama", "");
+    ASSERT_FALSE(unknown.has_value());
+    EXPECT_NE(unknown.error().hint.find("llama-"), std::string::npos) << unknown.error().hint;
 }
 
 }  // namespace
