@@ -106,10 +106,16 @@ LaneSet lanesOf(std::shared_ptr<const Timeline> timeline, const std::stop_token&
     const std::vector<timeline::SpanRange> spans = timeline::spansOfLanes(t);
     const timeline::CauseFinder causes(t);
     std::vector<std::vector<Lane>> byRank(t.ranks.size());
+    std::vector<std::uint32_t> looks(t.ranks.size());
     core::parallelFor(byRank.size(), [&](std::size_t r) {
-        if (!stop.stop_requested()) byRank[r] = lanesOfRank(t, causes, spans, static_cast<std::uint32_t>(r));
+        if (stop.stop_requested()) return;
+        byRank[r] = lanesOfRank(t, causes, spans, static_cast<std::uint32_t>(r));
+        for (const Lane& lane : byRank[r])
+            for (std::size_t i = 0; i < lane.pieces.size(); ++i)
+                looks[r] |= std::uint32_t{1} << static_cast<unsigned>(lane.pieces.lookOf(i));
     });
     for (std::vector<Lane>& lanes : byRank) std::ranges::move(lanes, std::back_inserter(set.lanes));
+    for (const std::uint32_t ofRank : looks) set.looks |= ofRank;
     return set;
 }
 
@@ -118,6 +124,8 @@ LaneSet lanesOf(const cli::PlanReport& plan, const std::stop_token& stop) {
     const cli::ClassReport& tightest = plan.tightest();
     set.memoryRank = static_cast<std::uint32_t>(&tightest - plan.classes.data());
     set.memory = curveOf(*set.timeline, set.memoryRank);
+    for (const MemoryCurve::Bytes& bytes : set.memory.bytes)
+        for (std::size_t c = 0; c < bytes.size(); ++c) set.categories |= (bytes[c] > 0 ? 1U : 0U) << c;
     set.capacity = tightest.memory.reserve.usable.value;
     if (!set.memory.total.empty()) set.peak = std::ranges::max_element(set.memory.total) - set.memory.total.begin();
     return set;

@@ -38,6 +38,8 @@ struct LaneSet {
     std::uint32_t memoryRank = 0;
     std::int64_t capacity = 0;  ///< bytes
     std::int64_t peak = 0;      ///< index into memory.time of the largest total
+    // What occurs, for the legend: formats::Look of pieces, core::MemoryCategory that are ever above 0; as bits.
+    std::uint32_t looks = 0, categories = 0;
 };
 
 /// Of a plan of a report, which must outlive the lanes: a class of identical ranks once, however many there are. What

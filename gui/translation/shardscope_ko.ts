@@ -272,10 +272,6 @@
         <translation>하던 곳에서 계속</translation>
     </message>
     <message>
-        <source>Show replicas (ddp)</source>
-        <translation>복제 보기 (ddp)</translation>
-    </message>
-    <message>
         <source>Reset layout</source>
         <translation>배치 초기화</translation>
     </message>
@@ -314,6 +310,10 @@
     <message>
         <source>Usual size</source>
         <translation>보통 크기</translation>
+    </message>
+    <message>
+        <source>Legend of colours and patterns</source>
+        <translation>색과 무늬의 범례</translation>
     </message>
 </context>
 <context>
@@ -527,6 +527,70 @@
         <source>Preparing the lanes of %1</source>
         <translation>%1의 레인을 준비하는 중</translation>
     </message>
+    <message>
+        <source>idle</source>
+        <translation>유휴</translation>
+    </message>
+    <message>
+        <source>idle: %1</source>
+        <translation>유휴: %1</translation>
+    </message>
+    <message>
+        <source>waits for the all-gather of %1</source>
+        <translation>%1의 all-gather를 기다림</translation>
+    </message>
+    <message>
+        <source>waits for the reduce-scatter of %1</source>
+        <translation>%1의 reduce-scatter를 기다림</translation>
+    </message>
+    <message>
+        <source>waits: the reduce-scatter of %1 holds the buffer</source>
+        <translation>기다림: %1의 reduce-scatter가 버퍼를 잡고 있음</translation>
+    </message>
+    <message>
+        <source>waits for a collective</source>
+        <translation>집합 통신을 기다림</translation>
+    </message>
+    <message>
+        <source>stage before</source>
+        <translation>앞 스테이지</translation>
+    </message>
+    <message>
+        <source>stage after</source>
+        <translation>뒤 스테이지</translation>
+    </message>
+    <message>
+        <source>waits for a late peer</source>
+        <translation>늦은 상대를 기다림</translation>
+    </message>
+    <message>
+        <source>waits for the host to launch</source>
+        <translation>호스트의 실행을 기다림</translation>
+    </message>
+    <message>
+        <source>waits for the host&apos;s optimizer</source>
+        <translation>호스트의 옵티마이저를 기다림</translation>
+    </message>
+    <message>
+        <source>waits for a copy</source>
+        <translation>복사를 기다림</translation>
+    </message>
+    <message>
+        <source>waits for data</source>
+        <translation>데이터를 기다림</translation>
+    </message>
+    <message>
+        <source>waits: the host blocks</source>
+        <translation>기다림: 호스트가 막힘</translation>
+    </message>
+    <message>
+        <source>waits: nothing left to do</source>
+        <translation>기다림: 남은 일이 없음</translation>
+    </message>
+    <message>
+        <source>idle %1: %2</source>
+        <translation>%1 유휴: %2</translation>
+    </message>
 </context>
 <context>
     <name>shardscope::gui::DetailsPanel</name>
@@ -633,6 +697,13 @@
     <message>
         <source>Default: %1.</source>
         <translation>기본값: %1.</translation>
+    </message>
+</context>
+<context>
+    <name>shardscope::gui::Legend</name>
+    <message>
+        <source>Legend</source>
+        <translation>범례</translation>
     </message>
 </context>
 <context>
@@ -768,6 +839,10 @@
     <message>
         <source>Scroll right</source>
         <translation>오른쪽으로</translation>
+    </message>
+    <message>
+        <source>Legend</source>
+        <translation>범례</translation>
     </message>
 </context>
 <context>

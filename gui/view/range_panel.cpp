@@ -19,6 +19,8 @@ namespace shardscope::gui {
 RangePanel::RangePanel(PageState& state, const QList<QAction*>& actions, QWidget* parent)
     : QWidget(parent), m_state(state) {
     auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(6, 2, 6, 2);  // the height is the table's
+    column->setSpacing(3);
     auto* row = new QHBoxLayout;
     m_range = new QLabel;
     m_range->setWordWrap(true);

@@ -78,7 +78,7 @@ void TimelineView::paintMemoryWords(QPainter& painter, const Strip& strip, int y
     // The line at the end of the step does not run through them.
     const double end = xOf(m_state.toAxis(strip.plan, static_cast<double>(m_state.plan(strip.plan).stepNs)));
     if (left < end + 4 && left + width > end - 4) left = static_cast<int>(end) + 8;
-    if (left + width > area.right()) left = static_cast<int>(x) - 8 - width;
+    if (left + width > area.right()) left = std::max(area.left() + 4, static_cast<int>(x) - 8 - width);
     painter.setPen(m_theme.text);
     painter.drawText(left, std::max(y + fontMetrics().ascent(), yOf(set.memory.total[peak]) - 4), words);
 }
@@ -154,6 +154,32 @@ void TimelineView::paintBase(QPainter& painter, QImage& image, int offset, int h
     }
 }
 
+TimelineView::Label TimelineView::labelOn(const LaneSet& set, const RowPiece& piece, int room) {
+    const auto fits = [&](const QString& words) { return m_texts.widthOf(font(), words) <= room; };
+    if (!isGap(piece.look)) {
+        if (piece.span == timeline::kNoIndex) return {};
+        const QString unit = inWindowsLanguage(set.timeline->strings[set.timeline->spans.unit[piece.span]]);
+        return fits(unit) ? Label{unit, {}} : Label{};
+    }
+    const GapWords words = gapWords(set, piece);
+    if (!fits(words.word)) return {};
+    if (fits(words.sentence)) {
+        // By itself, so that sentences of many lengths of time are one picture.
+        const QString time = QStringLiteral(", ") + toQString(cli::durationText(piece.end - piece.begin));
+        const int left = room - m_texts.widthOf(font(), words.sentence);
+        return {words.sentence, m_texts.widthOf(font(), time) <= left ? time : QString()};
+    }
+    if (fits(words.cause)) return {words.cause, {}};
+    // Without its middle: the unit's number is at its end. In few lengths, since every text is shaped once.
+    for (const qsizetype length : {48, 32, 24, 16, 12}) {
+        if (length >= words.cause.size()) continue;
+        const QString elided =
+            words.cause.left(length - length / 3 - 1) + QChar(0x2026) + words.cause.right(length / 3);
+        if (fits(elided)) return {elided, {}};
+    }
+    return {words.word, {}};
+}
+
 /// The name of a lane, what its wide pieces are, and its share of work.
 void TimelineView::paintLaneWords(QPainter& painter, const Strip& strip, int y, const std::vector<DrawnPiece>& wide) {
     const LaneSet& set = m_state.lanes(strip.plan);
@@ -167,31 +193,24 @@ void TimelineView::paintLaneWords(QPainter& painter, const Strip& strip, int y, 
     m_texts.draw(painter, QRect(0, y, area.left() - 8, strip.height), Qt::AlignRight | Qt::AlignVCenter, name,
                  state ? m_theme.text : m_theme.mutedText);
     if (!state) return;
-    const formats::PictureText& text = pictureText();
     for (const DrawnPiece& drawn : wide) {
         const RowPiece& piece = drawn.piece;
-        const bool gap = isGap(piece.look);
-        QString words;
-        if (gap)
-            words = toQString(formats::fill(text.waits[static_cast<std::size_t>(piece.cause)],
-                                            set.timeline->strings[piece.causeUnit]));
-        else if (piece.span != timeline::kNoIndex)
-            words = toQString(set.timeline->strings[set.timeline->spans.unit[piece.span]]);
         const QRect rect(static_cast<int>(drawn.rect.left() / ratio), y, static_cast<int>(drawn.rect.width() / ratio),
                          strip.height);
-        const auto fits = [&] { return widthOf(words) + 8 <= rect.width(); };
-        if (gap && !fits()) words = toQString(text.waits.back());
-        if (words.isEmpty() || !fits()) continue;
-        if (!gap) {
+        const auto [words, time] = labelOn(set, piece, rect.width() - 8);
+        if (words.isEmpty()) continue;
+        if (!isGap(piece.look)) {
             m_texts.draw(painter, rect, Qt::AlignCenter, words, m_theme.of(piece.look).text);
             continue;
         }
         // Words on a pattern need a plain ground.
-        const int width = widthOf(words) + 6;
+        const int width = widthOf(words) + (time.isEmpty() ? 0 : widthOf(time)) + 6;
         const QRect ground(rect.center().x() - width / 2, rect.bottom() - fontMetrics().height(), width,
                            fontMetrics().height());
         painter.fillRect(ground, m_theme.of(piece.look).colour);
-        m_texts.draw(painter, ground, Qt::AlignCenter, words, m_theme.text);
+        const QRect inside = ground.adjusted(3, 0, -3, 0);
+        m_texts.draw(painter, inside, Qt::AlignLeft | Qt::AlignVCenter, words, m_theme.text);
+        if (!time.isEmpty()) m_texts.draw(painter, inside, Qt::AlignRight | Qt::AlignVCenter, time, m_theme.text);
     }
     m_texts.draw(painter, QRect(area.right() + 6, y, viewport()->width() - area.right() - 8, strip.height),
                  Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("%1 %").arg(std::lround(100 * lane.work)),
@@ -270,18 +289,36 @@ void TimelineView::paintLinks(QPainter& painter) const {
     }
 }
 
+std::vector<std::pair<int, int>> TimelineView::bodies() const {
+    std::vector<std::pair<int, int>> bodies;
+    const int scrolled = verticalScrollBar()->value(), bottom = plot().height();
+    for (const Strip& strip : m_strips) {
+        if (strip.kind != Strip::Kind::Header) continue;
+        const int top = strip.top - scrolled;
+        if (!bodies.empty()) bodies.back().second = std::min(top, bottom);
+        bodies.emplace_back(std::min(top + strip.height, bottom), bottom);
+    }
+    return bodies;
+}
+
 void TimelineView::paintOverlay(QPainter& painter) const {
     const QRect area = plot();
     painter.setClipRect(QRect(area.left(), 0, area.width(), area.height()));
     paintHighlight(painter);
+    const auto parts = bodies();
+    const auto drawLine = [&](double time) {
+        for (const auto& [top, bottom] : parts)
+            if (top < bottom) painter.drawLine(QPointF(xOf(time), top), QPointF(xOf(time), bottom));
+    };
     if (const auto range = m_state.range()) {
         QColor shade = m_theme.selection;
         shade.setAlpha(36);
         const double left = xOf(range->begin), right = xOf(range->end);
-        painter.fillRect(QRectF(left, 0, right - left, area.height()), shade);
-        painter.setPen(QPen(m_theme.selection, 1));
-        painter.drawLine(QPointF(left, 0), QPointF(left, area.height()));
-        painter.drawLine(QPointF(right, 0), QPointF(right, area.height()));
+        for (const auto& [top, bottom] : parts)
+            if (top < bottom) painter.fillRect(QRectF(left, top, right - left, bottom - top), shade);
+        painter.setPen(QPen(m_theme.selection, 1, Qt::SolidLine, Qt::FlatCap));
+        drawLine(range->begin);
+        drawLine(range->end);
     }
     if (const auto selected = m_state.selection())
         if (const auto rect = rectOf(*selected)) {
@@ -291,13 +328,12 @@ void TimelineView::paintOverlay(QPainter& painter) const {
             painter.drawRect(rect->adjusted(-1, -1, 1, 1));
         }
     if (m_state.playHead() > 0) {
-        painter.setPen(QPen(m_theme.playHead, 2));
-        const double x = xOf(m_state.playHead());
-        painter.drawLine(QPointF(x, 0), QPointF(x, area.height()));
+        painter.setPen(QPen(m_theme.playHead, 2, Qt::SolidLine, Qt::FlatCap));
+        drawLine(m_state.playHead());
     }
     if (const auto cursor = m_state.cursor()) {
-        painter.setPen(QPen(m_theme.mutedText, 1, Qt::DotLine));
-        painter.drawLine(QPointF(xOf(*cursor), 0), QPointF(xOf(*cursor), area.height()));
+        painter.setPen(QPen(m_theme.mutedText, 1, Qt::DotLine, Qt::FlatCap));
+        drawLine(*cursor);
     }
     painter.setClipping(false);
     if (hasFocus()) {

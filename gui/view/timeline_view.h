@@ -39,6 +39,12 @@ public:
     [[nodiscard]] const PageState& page() const { return m_state; }
     /// What is under the pointer, in words; empty where nothing is.
     [[nodiscard]] QString wordsAt(QPoint position) const;
+    /// What is written on a piece that is at least `room` logical pixels wide: of a gap its cause and its time, as much
+    /// of them as fits.
+    struct Label {
+        QString text, time;  ///< one behind the other
+    };
+    [[nodiscard]] Label labelOn(const LaneSet& set, const formats::RowPiece& piece, int room);
     /// The lane's name at its left; of identical ranks with their count and whether they can be folded.
     [[nodiscard]] QString labelOf(const Strip& strip) const;
     [[nodiscard]] double timeAt(double x) const;
@@ -70,6 +76,8 @@ private:
     void layOut(const Spacing& spacing);
     void forget();
     void moveLines();
+    /// From top to bottom, the parts of the viewport in which time runs: between the plans' headlines.
+    [[nodiscard]] std::vector<std::pair<int, int>> bodies() const;
     void renderBase();
     void paintBase(QPainter& painter, QImage& image, int offset, int height);
     void paintHeader(QPainter& painter, const Strip& strip, int y) const;

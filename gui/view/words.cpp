@@ -122,6 +122,46 @@ QString rankName(const LaneSet& set, std::uint32_t rankIndex, std::int64_t rank,
     return inWindowsLanguage("rank " + std::to_string(row.rank + rank));
 }
 
+GapWords gapWords(const LaneSet& set, const formats::RowPiece& piece) {
+    using timeline::Cause;
+    const QString unit = inWindowsLanguage(set.timeline->strings[piece.causeUnit]);
+    const formats::PictureText& text = pictureText();
+    GapWords words;
+    words.cause = toQString(formats::fill(text.waits[static_cast<std::size_t>(piece.cause)], unit.toStdString()));
+    if (piece.look == formats::Look::Idle) {
+        words.word = Words::tr("idle");
+        words.sentence = piece.cause == Cause::Unknown ? words.word : Words::tr("idle: %1").arg(words.cause);
+        if (piece.cause == Cause::Unknown) words.cause = words.word;
+        return words;
+    }
+    words.word = toQString(text.waits.back());
+    switch (piece.cause) {
+        case Cause::AllGather: words.sentence = Words::tr("waits for the all-gather of %1").arg(unit); break;
+        case Cause::ReduceScatter: words.sentence = Words::tr("waits for the reduce-scatter of %1").arg(unit); break;
+        case Cause::ReduceBackPressure:
+            words.sentence = Words::tr("waits: the reduce-scatter of %1 holds the buffer").arg(unit);
+            break;
+        case Cause::OtherCollective: words.sentence = Words::tr("waits for a collective"); break;
+        case Cause::UpstreamStage:
+            words.sentence = words.cause;
+            words.cause = Words::tr("stage before");
+            break;
+        case Cause::DownstreamStage:
+            words.sentence = words.cause;
+            words.cause = Words::tr("stage after");
+            break;
+        case Cause::PeerLate: words.sentence = Words::tr("waits for a late peer"); break;
+        case Cause::HostLaunch: words.sentence = Words::tr("waits for the host to launch"); break;
+        case Cause::HostOptimizer: words.sentence = Words::tr("waits for the host's optimizer"); break;
+        case Cause::Copy: words.sentence = Words::tr("waits for a copy"); break;
+        case Cause::DataLoading: words.sentence = Words::tr("waits for data"); break;
+        case Cause::SynchronisingCall: words.sentence = Words::tr("waits: the host blocks"); break;
+        case Cause::PipelineBubble: words.sentence = Words::tr("waits: nothing left to do"); break;
+        case Cause::Unknown: words.sentence = words.word; break;
+    }
+    return words;
+}
+
 QString describePiece(const LaneSet& set, const Lane& lane, const formats::RowPiece& piece) {
     const timeline::Timeline& t = *set.timeline;
     const QString duration = toQString(cli::durationText(piece.end - piece.begin));
@@ -129,7 +169,8 @@ QString describePiece(const LaneSet& set, const Lane& lane, const formats::RowPi
     if (isGap(piece.look) && lane.kind == Lane::Kind::State) {
         const QString cause =
             toQString(formats::fill(text.waits[static_cast<std::size_t>(piece.cause)], t.strings[piece.causeUnit]));
-        return Words::tr("waits %1: %2").arg(duration, cause);
+        return piece.look == formats::Look::Idle ? Words::tr("idle %1: %2").arg(duration, cause)
+                                                 : Words::tr("waits %1: %2").arg(duration, cause);
     }
     const QString name = piece.span != timeline::kNoIndex ? inWindowsLanguage(t.strings[t.spans.name[piece.span]])
                                                           : toQString(text.looks[static_cast<std::size_t>(piece.look)]);

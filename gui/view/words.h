@@ -34,6 +34,14 @@ void setPictureLanguage(const QString& language);
 /// Identical ranks of a class, `ranks` of them from its `rank`-th on: "all ranks x 1,024", "rank 17".
 [[nodiscard]] QString rankName(const LaneSet& set, std::uint32_t rankIndex, std::int64_t rank, std::int64_t ranks);
 
+/// What a gap of a state lane is called, for places with more or less room.
+struct GapWords {
+    QString sentence;  ///< "waits for the all-gather of blocks.7", "idle: nothing left to do"
+    QString cause;     ///< "all-gather of blocks.7"
+    QString word;      ///< "waits", "idle"
+};
+[[nodiscard]] GapWords gapWords(const LaneSet& set, const formats::RowPiece& piece);
+
 /// One line of what a piece is and how long: "waits 3.20 ms for the all-gather of blocks.7".
 [[nodiscard]] QString describePiece(const LaneSet& set, const Lane& lane, const formats::RowPiece& piece);
 

@@ -32,6 +32,7 @@
 #include "gui/view/details_panel.h"
 #include "gui/view/difference_panel.h"
 #include "gui/view/knob_panel.h"
+#include "gui/view/legend.h"
 #include "gui/view/messages.h"
 #include "gui/view/plan_bar.h"
 #include "gui/view/sweep_panel.h"
@@ -185,6 +186,15 @@ void MainWindow::makePanels() {
     tools->addWidget(m_search);
     addToolBar(Qt::TopToolBarArea, tools);
     m_tools = tools;
+    // As wide as the window, so that it takes little of its height.
+    m_legend = new Legend(m_state);
+    m_legendBar = new QToolBar;
+    m_legendBar->setObjectName(QStringLiteral("legend"));
+    m_legendBar->setMovable(false);
+    m_legendBar->addWidget(m_legend);
+    addToolBarBreak(Qt::TopToolBarArea);
+    addToolBar(Qt::TopToolBarArea, m_legendBar);
+    m_legendBar->hide();  // until there is something that it explains
 
     m_status = new QLabel;
     m_progress = new QProgressBar;
@@ -419,8 +429,9 @@ void MainWindow::measure() {
         close->setFixedWidth(fontMetrics().height() * 2);
     m_search->setMaximumWidth(fontMetrics().averageCharWidth() * 40);
     m_progress->setMaximumWidth(fontMetrics().averageCharWidth() * 20);
-    // As many lines of the panels below as they begin with.
-    if (m_panelsShown) resizeDocks({m_differenceDock}, {fontMetrics().height() * 15}, Qt::Vertical);
+    // As many lines of the panels below as they begin with; where text is large, the timeline keeps the most.
+    if (m_panelsShown)
+        resizeDocks({m_differenceDock}, {std::min(fontMetrics().height() * 15, height() * 2 / 5)}, Qt::Vertical);
 }
 
 void MainWindow::setScale(int percent) {
@@ -450,6 +461,7 @@ void MainWindow::applyTheme() {
     if (style == nullptr || style->kind() != m_theme.kind) QApplication::setStyle(new FrameStyle(m_theme));
     QApplication::setPalette(m_theme.palette);
     m_timeline->setTheme(m_theme);
+    m_legend->setTheme(m_theme);
     const auto colour = [](QWidget& widget, QPalette::ColorRole role, const QColor& with) {
         QPalette palette = widget.palette();
         palette.setColor(role, with);

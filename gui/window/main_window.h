@@ -29,6 +29,7 @@ namespace shardscope::gui {
 class DetailsPanel;
 class DifferencePanel;
 class KnobPanel;
+class Legend;
 class RangePanel;
 class TablePanel;
 class StartPage;
@@ -62,6 +63,7 @@ public:
     [[nodiscard]] SweepPanel& sweep() { return *m_sweep; }
     [[nodiscard]] RangePanel& statistics() { return *m_statistics; }
     [[nodiscard]] TablePanel& table() { return *m_table; }
+    [[nodiscard]] Legend& legend() { return *m_legend; }
     [[nodiscard]] QUndoStack& undoStack() { return m_undo; }
     [[nodiscard]] const Study& study() const { return m_study; }
     [[nodiscard]] QString problem() const;  ///< what the banner says; empty where it is hidden
@@ -148,7 +150,8 @@ private:
     TablePanel* m_table = nullptr;
     QDockWidget *m_differenceDock = nullptr, *m_detailsDock = nullptr, *m_knobDock = nullptr, *m_sweepDock = nullptr,
                 *m_statisticsDock = nullptr, *m_tableDock = nullptr;
-    QToolBar* m_tools = nullptr;
+    Legend* m_legend = nullptr;
+    QToolBar *m_tools = nullptr, *m_legendBar = nullptr;
     QWidget *m_banner = nullptr, *m_bannerLine = nullptr;
     QLabel* m_bannerText = nullptr;
     std::function<QString()> m_problem;  ///< what the banner says

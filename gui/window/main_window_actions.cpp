@@ -16,6 +16,7 @@
 #include <QSettings>
 #include <QStackedWidget>
 #include <QTabBar>
+#include <QToolBar>
 #include <QVBoxLayout>
 
 #include "core/scenario/keys.h"
@@ -81,7 +82,6 @@ void MainWindow::makeActions() {
     strategy("strategyNaive", text(QT_TRANSLATE_NOOP("Actions", "Show naive placement (naive)")), "naive");
     strategy("strategyDdp", text(QT_TRANSLATE_NOOP("Actions", "Show whole copies with averaged gradients (ddp)")),
              "ddp");
-    strategy("strategyDdp", text(QT_TRANSLATE_NOOP("Actions", "Show replicas (ddp)")), "ddp");
     strategy("strategyFsdp", text(QT_TRANSLATE_NOOP("Actions", "Show sharding (fsdp)")), "fsdp");
     a.add(Menu::Plans, "keepPlan", text(QT_TRANSLATE_NOOP("Actions", "Keep for comparison")), "K",
           [this] { keepPlan(); });
@@ -99,6 +99,10 @@ void MainWindow::makeActions() {
                              [this] { m_state.setStreamsShown(!m_state.streamsShown()); });
     streams->setCheckable(true);
     streams->setChecked(m_state.streamsShown());
+    QAction* legend = a.add(Menu::View, "legend", text(QT_TRANSLATE_NOOP("Actions", "Legend of colours and patterns")),
+                            "L", [this] { m_legendBar->setVisible(m_legendBar->isHidden()); });
+    legend->setCheckable(true);
+    connect(m_legendBar->toggleViewAction(), &QAction::toggled, legend, &QAction::setChecked);
     a.add(Menu::View, "fold", text(QT_TRANSLATE_NOOP("Actions", "Identical ranks one by one, or once")), "G",
           [this] { m_state.toggleFolds(); });
     a.add(Menu::View, "oneRank", text(QT_TRANSLATE_NOOP("Actions", "One of identical ranks\u2026")), "R",
@@ -211,8 +215,8 @@ void MainWindow::makeActions() {
     }
     addActions(QList<QAction*>(m_actions.all().begin(), m_actions.all().end()));
     // Fields, buttons and lists have a use of their own for these keys.
-    for (const char* id : {"fit", "focus", "streams", "fold", "oneRank", "play", "keepPlan", "dropPlan", "followBack",
-                           "followForward", "nextOfRow", "previousOfRow"}) {
+    for (const char* id : {"fit", "focus", "streams", "legend", "fold", "oneRank", "play", "keepPlan", "dropPlan",
+                           "followBack", "followForward", "nextOfRow", "previousOfRow"}) {
         QAction* action = m_actions.find(QLatin1String(id));
         action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
         removeAction(action);
@@ -229,6 +233,7 @@ void MainWindow::retranslate() {
     m_sweepDock->setWindowTitle(tr("Sweep"));
     m_statisticsDock->setWindowTitle(tr("Statistics"));
     m_tableDock->setWindowTitle(tr("Table"));
+    m_legendBar->setWindowTitle(tr("Legend"));
     // Qt's own Korean lacks these.
     for (auto* dock : findChildren<QDockWidget*>())
         for (auto* button : dock->findChildren<QAbstractButton*>()) {

@@ -61,9 +61,8 @@ void MainWindow::switchStrategy(const std::string& strategy) {
 }
 
 void MainWindow::showStrategies() {
-    for (const auto& [id, strategy] :
-         {std::pair{"strategySingle", "single"}, std::pair{"strategyNaive", "naive"}, std::pair{"strategyDdp", "ddp"},
-          std::pair{"strategyDdp", "ddp"}, std::pair{"strategyFsdp", "fsdp"}})
+    for (const auto& [id, strategy] : {std::pair{"strategySingle", "single"}, std::pair{"strategyNaive", "naive"},
+                                       std::pair{"strategyDdp", "ddp"}, std::pair{"strategyFsdp", "fsdp"}})
         m_actions.find(QLatin1String(id))
             ->setChecked(std::ranges::find(m_study.strategies, strategy) != m_study.strategies.end());
 }

@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QScreen>
 #include <QSettings>
+#include <QToolBar>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -42,16 +43,18 @@ void MainWindow::arrangePanels() {
         addDockWidget(area, dock);
         dock->show();
     }
+    m_legendBar->show();
     tabifyDockWidget(m_differenceDock, m_sweepDock);
     tabifyDockWidget(m_sweepDock, m_statisticsDock);
     tabifyDockWidget(m_statisticsDock, m_tableDock);
     // The timeline is what the window is for.
     resizeDocks({m_knobDock, m_detailsDock}, {width() / 5, width() / 5}, Qt::Horizontal);
-    resizeDocks({m_differenceDock}, {fontMetrics().height() * 15}, Qt::Vertical);
+    measure();
     m_differenceDock->raise();
 }
 
 void MainWindow::showPanels() {
+    m_legendBar->show();  // unless it is kept as hidden
     if (!QMainWindow::restoreState(QSettings().value(QStringLiteral("panels")).toByteArray())) {
         arrangePanels();
         return;

@@ -27,8 +27,14 @@ const std::vector<Sample>& samples() {
     return kSamples;
 }
 
-StartPage::StartPage(QWidget* parent) : QWidget(parent) {
-    auto* outer = new QHBoxLayout(this);
+StartPage::StartPage(QWidget* parent) : QScrollArea(parent) {
+    // Where it does not fit it scrolls, so that the plans behind it are no taller for it.
+    setWidgetResizable(true);
+    setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::NoFocus);
+    auto* content = new QWidget;
+    setWidget(content);
+    auto* outer = new QHBoxLayout(content);
     auto* column = new QVBoxLayout;
     outer->addStretch(1);
     outer->addLayout(column, 4);
@@ -126,7 +132,7 @@ void StartPage::retranslate() {
 void StartPage::changeEvent(QEvent* event) {
     if (event->type() == QEvent::LanguageChange) retranslate();
     if (event->type() == QEvent::FontChange && m_drop != nullptr) measure();
-    QWidget::changeEvent(event);
+    QScrollArea::changeEvent(event);
 }
 
 }  // namespace shardscope::gui

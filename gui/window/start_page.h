@@ -2,7 +2,7 @@
 
 // What the window opens with: samples, and what was open lately.
 
-#include <QWidget>
+#include <QScrollArea>
 #include <array>
 #include <string>
 #include <vector>
@@ -21,7 +21,7 @@ struct Sample {
 };
 [[nodiscard]] const std::vector<Sample>& samples();
 
-class StartPage : public QWidget {
+class StartPage : public QScrollArea {
     Q_OBJECT
 public:
     explicit StartPage(QWidget* parent = nullptr);

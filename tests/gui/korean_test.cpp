@@ -69,7 +69,7 @@ QString englishIn(QString text, const std::set<QString>& names) {
     text.remove(QStringLiteral("cost model facts"));
     // The words of a library that reads JSON or TOML, quoted as such.
     text.remove(QRegularExpression(QStringLiteral("\\(해석기의 말: [^\n]*\\)")));
-    text.remove(QRegularExpression(QStringLiteral("아는 것: [^\n]*")));
+    text.remove(QRegularExpression(QStringLiteral("(?:아는 것|비슷한 이름): [^\n]*")));
     // The values that a key or a file takes.
     text.remove(QRegularExpression(QStringLiteral("다음 중 하나: [^\n]*")));
     text.remove(QRegularExpression(QStringLiteral("`[^`]*`|https?://\\S+")));
@@ -162,41 +162,48 @@ std::vector<Broken> brokenFiles() {
     const QByteArray llama =
         R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 256, "vocab_size": 1000,
         "num_attention_heads": 4, "num_hidden_layers": 8, "intermediate_size": 512, "max_position_embeddings": 512)";
-    return {{"empty.json", ""},
-            {"cut.json", "{\"model_type\": "},
-            {"zero.json", QByteArray("{\"a\": \0}", 8)},
-            {"deep.json", QByteArray(100'000, '[')},
-            {"list.json", "[1, 2]"},
-            {"other.json", "{\"something\": 1}"},
-            {"family.json", "{\"model_type\": \"nobodys\"}"},
-            {"layers.json", llama + ", \"num_hidden_layers\": 100000}"},
-            {"heads.json", llama + ", \"num_key_value_heads\": 3}"},
-            {"words.json", llama + ", \"rms_norm_eps\": \"small\"}"},
-            {"short.safetensors", "abc"},
-            {"long.safetensors", QByteArray(64, '\xff')},
-            {"noise.toml", QByteArray("\0\xff\xfe[[[", 6)},
-            {"twice.toml", "[model]\nname = \"vit_tiny\"\nname = \"vit_tiny\"\n"},
-            {"unknown.toml", "[model]\nname = \"vit_tiny\"\n[training]\nlocal_batch = 3\n"},
-            {"section.toml", "[modell]\nname = \"vit_tiny\"\n"},
-            {"kind.toml", "[model]\nname = \"vit_tiny\"\nlayers = \"many\"\n"},
-            {"range.toml", "[model]\nname = \"vit_tiny\"\nlayers = 100000\n"},
-            {"none.toml", "[training]\nlocal_batch_size = 2\n"},
-            {"both.toml", "[model]\nname = \"vit_tiny\"\npath = \"x\"\n"},
-            {"gone.toml", "[model]\npath = \"not/there.json\"\n"},
-            {"nomodel.toml", "[model]\nname = \"gpt5\"\n"},
-            {"gpu.toml", "[model]\nname = \"vit_tiny\"\n[cluster]\ngpu = \"h1000\"\n"},
-            {"shards.toml",
-             "[model]\nname = \"vit_b_16\"\n[cluster]\nnodes = 1\ngpus_per_node = 4\n[parallelism]\n"
-             "data_parallel_shard_degree = 3\n"},
-            {"tensor.toml", "[model]\nname = \"vit_tiny\"\n[parallelism]\ntensor_parallel_degree = 2\n"},
-            {"batch.toml",
-             "[model]\nname = \"vit_tiny\"\n[training]\nglobal_batch_size = 7\n[parallelism]\n"
-             "data_parallel_shard_degree = 2\n"},
-            {"stages.toml", "[model]\nname = \"vit_b_16\"\n[parallelism]\ndata_parallel_shard_degree = 13\n"},
-            {"wrap.toml", "[model]\nname = \"vit_tiny\"\n[parallelism]\nfsdp_wrap = [\"nowhere\"]\n"},
-            {"reshard.toml",
-             "[model]\nname = \"vit_tiny\"\n[parallelism]\ndata_parallel_shard_degree = 4\n"
-             "fsdp_reshard_after_forward = 3\n"}};
+    return {
+        {"empty.json", ""},
+        {"cut.json", "{\"model_type\": "},
+        {"zero.json", QByteArray("{\"a\": \0}", 8)},
+        {"deep.json", QByteArray(100'000, '[')},
+        {"list.json", "[1, 2]"},
+        {"other.json", "{\"something\": 1}"},
+        {"family.json", "{\"model_type\": \"nobodys\"}"},
+        {"layers.json", QByteArray(llama).replace("\"num_hidden_layers\": 8", "\"num_hidden_layers\": 100000") + "}"},
+        {"again.json", llama + ", \"num_hidden_layers\": 9}"},
+        {"heads.json", llama + ", \"num_key_value_heads\": 3}"},
+        {"words.json", llama + ", \"rms_norm_eps\": \"small\"}"},
+        {"short.safetensors", "abc"},
+        {"long.safetensors", QByteArray(64, '\xff')},
+        {"noise.toml", QByteArray("\0\xff\xfe[[[", 6)},
+        {"twice.toml", "[model]\nname = \"vit_tiny\"\nname = \"vit_tiny\"\n"},
+        {"unknown.toml", "[model]\nname = \"vit_tiny\"\n[training]\nlocal_batch = 3\n"},
+        {"section.toml", "[modell]\nname = \"vit_tiny\"\n"},
+        {"kind.toml", "[model]\nname = \"vit_tiny\"\nlayers = \"many\"\n"},
+        {"range.toml", "[model]\nname = \"vit_tiny\"\nlayers = 100000\n"},
+        {"none.toml", "[training]\nlocal_batch_size = 2\n"},
+        {"both.toml", "[model]\nname = \"vit_tiny\"\npath = \"x\"\n"},
+        {"gone.toml", "[model]\npath = \"not/there.json\"\n"},
+        {"likemodel.toml", "[model]\nname = \"llama\"\n"},
+        {"likegpu.toml", "[model]\nname = \"vit_tiny\"\n[cluster]\ngpu = \"nvidia-h100\"\n"},
+        {"checkpoint.toml",
+         "[model]\nname = \"vit_tiny\"\n[training]\nactivation_checkpoint = \"every\"\n"
+         "checkpoint_every = 100\n"},
+        {"nomodel.toml", "[model]\nname = \"gpt5\"\n"},
+        {"gpu.toml", "[model]\nname = \"vit_tiny\"\n[cluster]\ngpu = \"h1000\"\n"},
+        {"shards.toml",
+         "[model]\nname = \"vit_b_16\"\n[cluster]\nnodes = 1\ngpus_per_node = 4\n[parallelism]\n"
+         "data_parallel_shard_degree = 3\n"},
+        {"tensor.toml", "[model]\nname = \"vit_tiny\"\n[parallelism]\ntensor_parallel_degree = 2\n"},
+        {"batch.toml",
+         "[model]\nname = \"vit_tiny\"\n[training]\nglobal_batch_size = 7\n[parallelism]\n"
+         "data_parallel_shard_degree = 2\n"},
+        {"stages.toml", "[model]\nname = \"vit_b_16\"\n[parallelism]\ndata_parallel_shard_degree = 13\n"},
+        {"wrap.toml", "[model]\nname = \"vit_tiny\"\n[parallelism]\nfsdp_wrap = [\"nowhere\"]\n"},
+        {"reshard.toml",
+         "[model]\nname = \"vit_tiny\"\n[parallelism]\ndata_parallel_shard_degree = 4\n"
+         "fsdp_reshard_after_forward = 3\n"}};
 }
 
 TEST(Korean, WhatIsWrongWithAFileIsSaidWithoutEnglish) {

@@ -4,12 +4,14 @@
 #include <QDockWidget>
 #include <QLabel>
 #include <QMenuBar>
+#include <QTableView>
 #include <QTableWidget>
 #include <QToolButton>
 
 #include "gui/theme/frame_style.h"
 #include "gui/theme/text_scale.h"
 #include "gui/view/knob_panel.h"
+#include "gui/view/range_panel.h"
 #include "gui/view/sweep_panel.h"
 #include "tests/gui/open_window.h"
 
@@ -84,6 +86,26 @@ TEST(TextSize, NothingIsCutOffAtAnySizeInEitherLanguage) {
             expectFits(window, percent);
             if (testing::Test::HasFailure()) FAIL() << percent << " %, " << language;
         }
+    }
+}
+
+TEST(TextSize, EveryPanelHasRoomOnAUsualScreenAtAnySize) {
+    const AsUsual afterwards;
+    QSettings().clear();
+    for (const int percent : {200, 250, 300}) {
+        OpenWindow window;
+        window.setScale(percent);
+        window.resize(1920, 1080);
+        window.openLecture();
+        window.findChild<QDockWidget*>(QStringLiteral("statistics"))->raise();
+        QTest::qWait(50);
+        EXPECT_LE(window.height(), 1080) << percent;
+        const QTableView& table = window.statistics().table();
+        const int rows = table.viewport()->height() / table.rowHeight(0);
+        EXPECT_GE(rows, percent < 300 ? 3 : 2) << percent << ": rows of statistics in sight";
+        // The timeline has its headline and the first of its lanes.
+        EXPECT_GE(window.timeline().plot().height(), 4 * window.fontMetrics().height()) << percent;
+        window.setScale(100);
     }
 }
 

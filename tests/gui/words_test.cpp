@@ -150,6 +150,7 @@ TEST(Words, AKoreanWindowSaysNothingInEnglish) {
 
 TEST(Words, TheLanguageChangesWhileTheWindowIsOpen) {
     OpenWindow window;
+    window.resize(1400, 900);  // the legend has as many lines in both
     window.openLecture();
     const auto textOf = [&](const char* id) { return window.actions().find(QLatin1String(id))->text(); };
     const auto before = window.state().answer();
