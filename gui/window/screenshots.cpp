@@ -96,6 +96,7 @@ int writeScreenshots(const QString& folder) {
                 window.actions().find(QStringLiteral("tableOfTimeline"))->trigger();
                 QApplication::processEvents();
                 good &= save(window, folder + QStringLiteral("/table") + ending, scale);
+                window.state().setPlayHead(0);
                 window.keepPlan();
                 QObject::connect(&window, &MainWindow::shown, &loop, &QEventLoop::quit);
                 window.actions().find(QStringLiteral("strategyNaive"))->trigger();
