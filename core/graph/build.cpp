@@ -239,10 +239,10 @@ Result<void> checkGathered(const Plan& plan, const ClassContext& context) {
     return {};
 }
 
-// Without a root above it a unit ends with its own backward. Where none comes, PyTorch leaves it as forward and the
-// prefetches of others left it, into the next step: parameters stay whole, a gather is used a step later.
+// What a unit holds after forward goes with its backward, or with that of the root above it. Where neither comes,
+// PyTorch leaves it as forward and the prefetches of others left it, into the next step: parameters stay whole, a
+// gather is used a step later. The slice of an int reshard goes with the unit's own gather alone.
 Result<void> checkReached(const Plan& plan, const ClassContext& context) {
-    if (plan.fsdp.wrap.root) return {};
     std::vector<UnitId> unitOf(context.model.modules.size());
     for (std::size_t u = 0; u < context.units.size(); ++u)
         for (const ModuleId module : context.units[u].modules)
@@ -252,14 +252,27 @@ Result<void> checkReached(const Plan& plan, const ClassContext& context) {
             if (unitOf[m.index()].valid()) unit = unitOf[m.index()];
         return unit;
     };
-    std::vector<bool> reached(context.units.size(), false);
-    for (const PassStep& step : context.script.backward)
-        if (step.kind == PassStep::Kind::PreBackward) reached[context.local(outermost(step.unit))] = true;
+    std::vector<bool> reached(context.units.size(), false), reachedBelow(context.units.size(), false);
+    for (const PassStep& step : context.script.backward) {
+        if (step.kind != PassStep::Kind::PreBackward) continue;
+        reached[context.local(step.unit)] = true;
+        reachedBelow[context.local(outermost(step.unit))] = true;
+    }
     const bool prefetched = plan.fsdp.shareContext || plan.fsdp.backwardPrefetch > 0;
     for (std::size_t u = 0; u < context.units.size(); ++u) {
         const Unit& unit = context.units[u];
+        if (unit.parameters.empty()) continue;
+        if (unit.reshard.kind == Reshard::Kind::Group && !reached[u])
+            return fail(
+                ErrorCode::Unsupported,
+                fmt::format("backward does not reach '{}': the slice that it keeps after forward would stay from "
+                            "one step to the next",
+                            unit.name),
+                "[parallelism] fsdp_reshard_after_forward",
+                fmt::format("free it after forward: fsdp_unit_reshard_after_forward = {{ \"{}\" = true }}", unit.name));
         const bool ends = unit.reshard.kind == Reshard::Kind::True && !prefetched;
-        if (unit.parameters.empty() || ends || reached[context.local(outermost(UnitId(context.firstUnit.index() + u)))])
+        if (plan.fsdp.wrap.root || ends ||
+            reachedBelow[context.local(outermost(UnitId(context.firstUnit.index() + u)))])
             continue;
         return fail(ErrorCode::Unsupported,
                     fmt::format("backward does not reach '{}', whose parameters are frozen: without a root it would "

@@ -2132,6 +2132,14 @@
         <translation>파라미터가 고정된 &apos;%1&apos;에는 역전파가 닿지 않아, 루트가 없으면 다음 스텝까지 모인 채로 남습니다</translation>
     </message>
     <message>
+        <source>backward does not reach &apos;%1&apos;: the slice that it keeps after forward would stay from one step to the next</source>
+        <translation>&apos;%1&apos;에는 역전파가 닿지 않아, 순전파 뒤에 남긴 조각이 다음 스텝까지 남습니다</translation>
+    </message>
+    <message>
+        <source>free it after forward: fsdp_unit_reshard_after_forward = { &quot;%1&quot; = true }</source>
+        <translation>순전파 뒤에 비우세요: fsdp_unit_reshard_after_forward = { &quot;%1&quot; = true }</translation>
+    </message>
+    <message>
         <source>8-bit AdamW is simulated, not run</source>
         <translation>8비트 AdamW는 모의로만 하고 실행하지 않습니다</translation>
     </message>

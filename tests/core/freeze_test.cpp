@@ -98,7 +98,7 @@ TEST(Freeze, SendsNoGradientOfATiedWeightThatIsFrozen) {
 TEST(Freeze, OfUnitsThatBackwardNeverReachesIsRefusedWhereTheyWouldStayGathered) {
     const Model model = toy({"emb", "pos", "blocks.0"});
     Plan plan;
-    plan.mesh.dpShard = 2;
+    plan.mesh.dpShard = 4;
     plan.fsdp.wrap.root = false;
     plan.fsdp.reshardAfterForward = {Reshard::Kind::True, 0};
     EXPECT_TRUE(buildStepGraph(model, plan));  // freed after forward: it is as before
@@ -107,7 +107,7 @@ TEST(Freeze, OfUnitsThatBackwardNeverReachesIsRefusedWhereTheyWouldStayGathered)
               p.fsdp.reshardAfterForward = {Reshard::Kind::False, 0};
           },
           +[](Plan& p) {
-              p.fsdp.reshardAfterForward = {Reshard::Kind::Group, 1};
+              p.fsdp.reshardAfterForward = {Reshard::Kind::Group, 2};
           },
           +[](Plan& p) { p.fsdp.shareContext = true; }, +[](Plan& p) { p.fsdp.backwardPrefetch = 1; }}) {
         Plan changed = plan;
@@ -119,8 +119,18 @@ TEST(Freeze, OfUnitsThatBackwardNeverReachesIsRefusedWhereTheyWouldStayGathered)
             << describe(graph.error());
         changed.fsdp.wrap.root = true;
         changed.fsdp.shareContext = false;
-        EXPECT_TRUE(buildStepGraph(model, changed));
+        // The slice of an int reshard goes with the unit's own gather, root or not.
+        const bool keepsSlice = changed.fsdp.reshardAfterForward.kind == Reshard::Kind::Group;
+        EXPECT_EQ(buildStepGraph(model, changed).has_value(), !keepsSlice);
     }
+    plan.fsdp.wrap.root = true;
+    plan.fsdp.reshardAfterForward = {Reshard::Kind::Group, 2};
+    const auto sliced = buildStepGraph(model, plan);
+    ASSERT_FALSE(sliced);
+    EXPECT_EQ(sliced.error().code, ErrorCode::Unsupported);
+    EXPECT_NE(sliced.error().message.find("slice"), std::string::npos) << describe(sliced.error());
+    plan.fsdp.reshardOf.emplace_back("blocks.0", Reshard{Reshard::Kind::True, 0});
+    EXPECT_TRUE(buildStepGraph(model, plan));  // what the hint says
 }
 
 TEST(OptimizerState, IsWhatEachOptimizerKeeps) {
