@@ -99,7 +99,7 @@ public:
             if (weights[i].multiplies()) SHARDSCOPE_TRY(forwardProduct(weights[i], parameters[i], i));
         endForward(weights, parameters, head);
         for (std::size_t i = m_products.size(); i-- > 0;) backwardProduct(m_products[i]);
-        for (std::size_t i = 0; i < weights.size(); ++i)
+        for (std::size_t i = weights.size(); i-- > 0;)
             if (!weights[i].multiplies()) otherGradient(weights[i], i);
         if (!m_first && !m_inputGradient)
             emit(m_program.backward, KernelKind::Elementwise, "pass", 0, {m_outputGradient},

@@ -103,6 +103,22 @@ TEST(ShapesModel, everyWeightGetsAGradient) {
     EXPECT_TRUE(says(model, "more than two dimensions"));
 }
 
+// A unit of several modules ends its backward with that of the module that runs first.
+TEST(ShapesModel, theModuleThatRunsFirstIsTheLastInBackward) {
+    const Model model = built(shapesOf(*buildDecoder(*namedDecoder("gpt2"), workload())));
+    for (const Layer& layer : model.layers) {
+        const Program& program = model.programOf(layer);
+        if (layer.kind != LayerKind::Block || program.forward.empty()) continue;
+        const std::uint16_t first = program.forward.front().module;
+        std::size_t last = 0;
+        std::vector<std::size_t> lastOf(program.modules.size(), 0);
+        for (std::size_t k = 0; k < program.backward.size(); ++k) lastOf[program.backward[k].module] = k + 1;
+        for (const Kernel& kernel : program.forward)
+            if (kernel.module != 0) last = std::max(last, lastOf[kernel.module]);  // 0: the layer around them
+        EXPECT_EQ(lastOf[first], last) << layer.name;
+    }
+}
+
 TEST(ShapesModel, buffersAreNoParameters) {
     ShapesSpec spec = shapesOf(*buildDecoder(*namedDecoder("gpt2"), workload()));
     const std::int64_t total = parameterCount(built(spec));
