@@ -205,6 +205,29 @@ TEST(Waits, OfTheFirstSampleSayTheirCauseInTheFirstPicture) {
     QSettings().clear();
 }
 
+TEST(Bars, NameUnitsAndIdleTimeInTheWindowsLanguage) {
+    OpenWindow window(QStringLiteral("ko"));
+    window.openLecture();
+    const LaneSet& naive = window.state().lanes(0);
+    int units = 0, idle = 0;
+    for (const Lane& lane : naive.lanes)
+        for (const formats::RowPiece& piece : lane.pieces) {
+            if (lane.kind != Lane::Kind::State) continue;
+            const QString text = window.timeline().labelOn(naive, piece, 900).text;
+            if (piece.look == Look::Idle) {
+                ++idle;
+                EXPECT_TRUE(text.startsWith(QStringLiteral("유휴"))) << text.toStdString();
+                EXPECT_TRUE(describePiece(naive, lane, piece).contains(QStringLiteral("유휴")));
+            } else if (piece.span != timeline::kNoIndex && !isGap(piece.look) &&
+                       naive.timeline->strings[naive.timeline->spans.unit[piece.span]].starts_with("stage ")) {
+                ++units;
+                EXPECT_TRUE(text.startsWith(QStringLiteral("스테이지 "))) << text.toStdString();
+            }
+        }
+    EXPECT_GT(units, 3);
+    EXPECT_GE(idle, 3) << "all stages but the first end early";
+}
+
 TEST(Lines, OfTimeLeaveHeadlinesReadable) {
     OpenWindow window;
     window.openLecture();
