@@ -21,9 +21,8 @@ struct Document {
     std::int64_t integer = 0;  ///< a JSON integer outside int64 is read as Real
     double real = 0;
     std::string text;
-    std::vector<Document> items;  ///< List
-    std::vector<std::pair<std::string, Document>>
-        members;   ///< Table, in file order, each name once
+    std::vector<Document> items;                            ///< List
+    std::vector<std::pair<std::string, Document>> members;  ///< Table, in file order, each name once
     int line = 0;  ///< 1-based place in the file; 0 where the format's reader tells none
 
     /// The member of that name, or null. The pointer lives as long as this document.
