@@ -10,6 +10,7 @@
 #include "core/base/parallel_for.h"
 #include "core/graph/build.h"
 #include "core/graph/host_memory.h"
+#include "core/graph/optimizer_state.h"
 #include "sim/run/simulate.h"
 #include "sim/run/to_timeline.h"
 
@@ -113,6 +114,7 @@ Result<PlanReport> evaluateCase(const core::Resolved& resolved, const core::Case
     report.timeline = sim::toTimeline(*graph, *report.model, prices, result);
     report.timeline.title = report.name;
     report.stepNs = result.step;
+    report.hostMemory = core::hostBytes(*report.model, graph->units, graph->plan);
     report.ranks = 0;
     for (const core::RankClass& rankClass : graph->classes) report.ranks += rankClass.multiplicity;
 

@@ -201,8 +201,8 @@ std::string unitCalls(const core::Model& model, const core::StepGraph& graph) {
         for (; end < units.size() && units[end]->modules.size() == size && units[end]->reshard == units[i]->reshard;
              ++end)
             for (std::size_t m = 0; m < size; ++m) names.push_back(nameOf(*units[end], m));
-        const std::string arguments =
-            fmt::format("mesh=mesh, mp_policy=policy, reshard_after_forward={}", wordOf(units[i]->reshard));
+        const std::string arguments = fmt::format("mesh=mesh, mp_policy=policy{}, reshard_after_forward={}",
+                                                  policyArguments(graph.plan), wordOf(units[i]->reshard));
         if (const std::string running = runningName(names); !running.empty() && end - i > 1 && (size == 1 || !staged)) {
             if (size == 1)
                 text += fmt::format("   for i in range({}):\n{}fully_shard({}, {})\n", names.size(),
@@ -283,6 +283,8 @@ std::string fsdpCalls(const PlanReport& plan) {
         "   import torch\n"
         "   from torch.distributed.device_mesh import init_device_mesh\n"
         "   from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard\n";
+    if (p.fsdp.cpuOffload) text += "   from torch.distributed.fsdp import CPUOffloadPolicy\n";
+    if (!p.fsdp.shardedOnDim1.empty()) text += "   from torch.distributed.tensor import Shard\n";
     const std::string switches = switchCalls(p);
     for (const char* name : {"FSDPModule", "share_comm_ctx"})
         if (switches.find(name) != std::string::npos)
@@ -312,14 +314,17 @@ std::string fsdpCalls(const PlanReport& plan) {
                         optional(p.precision.param), optional(p.precision.reduce));
     if (p.precision.original != core::DType::F32)
         text += fmt::format("   model.to({})\n", torchName(p.precision.original));
+    if (p.fsdp.cpuOffload)
+        text += fmt::format("   offload = CPUOffloadPolicy(pin_memory={})\n", p.fsdp.pinMemory ? "True" : "False");
+    text += placementFunction(p);
     text += checkpointCalls(*plan.model, p);
     text += unitCalls(*plan.model, graph);
     if (p.fsdp.wrap.root) {
         const core::Reshard& given = p.fsdp.rootReshardAfterForward;
-        text += fmt::format("   fully_shard(model, mesh=mesh, mp_policy=policy{})\n",
+        text += fmt::format("   fully_shard(model, mesh=mesh, mp_policy=policy{}{})\n", policyArguments(p),
                             given.kind == core::Reshard::Kind::Unset ? "" : ", reshard_after_forward=" + wordOf(given));
     }
-    return text + prefetchCalls(*plan.model, graph) + switches;
+    return text + prefetchCalls(*plan.model, graph) + switches + stepCalls(p);
 }
 
 std::string stageText(const PlanReport& plan) {
@@ -370,6 +375,7 @@ std::string bucketTable(const PlanReport& plan) {
 }
 
 std::string syncText(const core::Plan& plan) {
+    if (plan.evaluation) return "Forward alone: no gradients, nothing to average";
     if (plan.microBatches == 1) return "The end of backward waits for all of them, then the optimizer steps";
     return plan.gradientSync == core::GradientSync::EveryMicroBatch
                ? fmt::format("So after each of {} micro-batches, then the optimizer steps", plan.microBatches)
@@ -397,7 +403,7 @@ std::string ddpCalls(const core::Model& model, const core::Plan& plan) {
     if (autocast || indent.size() > 3)
         text += fmt::format("{}{}loss = criterion(model(x), y)\n{}loss.backward()\n", indent, autocast ? "    " : "",
                             indent);
-    return text;
+    return text + stepCalls(plan);
 }
 
 }  // namespace
@@ -410,14 +416,22 @@ std::string explanation(const Report& report, const PlanReport& plan) {
         const bool freed = std::any_of(plan.graph->units.begin(), plan.graph->units.end(), [](const core::Unit& unit) {
             return !unit.isRoot && unit.reshard.kind != core::Reshard::Kind::False;
         });
-        text +=
-            fmt::format("2. Every unit: gathered before it computes, {}, its gradients reduced and kept as a shard\n",
-                        freed ? "freed after" : "kept from forward to the end of its backward");
+        text += p.evaluation
+                    ? fmt::format("2. Every unit: gathered before it computes, {}; no gradients\n",
+                                  freed ? "freed after" : "kept for the next step")
+                    : fmt::format(
+                          "2. Every unit: gathered before it computes, {}, its gradients reduced and kept as a shard\n",
+                          freed ? "freed after" : "kept from forward to the end of its backward");
         text += unitTable(plan);
         text += "3. The root takes what is left\n" + rootText(plan);
         text += fmt::format("   dtypes: {} kept, {} gathered and computed, {} reduced\n",
                             core::nameOf(p.precision.original), core::nameOf(p.precision.compute()),
                             core::nameOf(p.precision.reduction()));
+        if (p.fsdp.cpuOffload)
+            text +=
+                "   on the host: shards, their gradients and the optimizer; every gather copies the own shard to the "
+                "GPU,\n"
+                "   every reduction copies its share back\n";
     } else if (p.policy == core::UnitPolicy::Ddp) {
         text +=
             "2. Every rank has the whole model; gradients are averaged in buckets, in this order\n" + bucketTable(plan);
@@ -427,8 +441,9 @@ std::string explanation(const Report& report, const PlanReport& plan) {
         text += (alone ? "2. All layers on one GPU\n" : "2. Contiguous layers on every stage\n") + stageText(plan);
         text += fmt::format("3. {} {}, one at a time: {}\n", p.microBatches,
                             p.microBatches == 1 ? "micro-batch" : "micro-batches",
-                            alone ? "their gradients are added up, then the optimizer steps"
-                                  : "activations go to the next stage, their gradients come back");
+                            p.evaluation ? (alone ? "forward alone" : "activations go to the next stage")
+                            : alone      ? "their gradients are added up, then the optimizer steps"
+                                         : "activations go to the next stage, their gradients come back");
     }
     text += peakText(plan);
     if (p.policy == core::UnitPolicy::Fsdp) text += "The same in PyTorch\n" + fsdpCalls(plan);

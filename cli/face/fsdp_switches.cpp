@@ -4,6 +4,36 @@
 
 namespace shardscope::cli {
 
+std::string policyArguments(const core::Plan& plan) {
+    std::string text;
+    if (plan.fsdp.cpuOffload) text += ", offload_policy=offload";
+    if (!plan.fsdp.shardedOnDim1.empty()) text += ", shard_placement_fn=placement";
+    return text;
+}
+
+std::string placementFunction(const core::Plan& plan) {
+    if (plan.fsdp.shardedOnDim1.empty()) return "";
+    std::string names;
+    for (const std::string& name : plan.fsdp.shardedOnDim1)
+        names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", name);
+    return fmt::format(
+        "   second = {{p for n, p in model.named_parameters() if p.dim() > 1\n"
+        "             and any((n + \".\").startswith(name + \".\") for name in [{}])}}\n"
+        "   def placement(p): return Shard(1) if p in second else None\n",
+        names);
+}
+
+std::string stepCalls(const core::Plan& plan) {
+    if (plan.evaluation)
+        return "   model.eval()\n"
+               "   with torch.no_grad():\n"
+               "       loss = criterion(model(x), y)\n";
+    if (plan.clipNorm > 0)
+        return fmt::format("   torch.nn.utils.clip_grad_norm_(model.parameters(), {:.1f})  # after backward\n",
+                           plan.clipNorm);
+    return "";
+}
+
 std::string switchCalls(const core::Plan& plan) {
     const core::FsdpKnobs& fsdp = plan.fsdp;
     std::string text;

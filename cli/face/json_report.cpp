@@ -137,6 +137,7 @@ Document planDocument(const PlanReport& plan) {
                                 {"compute_work_all_ranks", workDocument(plan.allRanksWork)},
                                 {"causes_all_ranks", causesDocument(plan.causes, plan.timeline)},
                                 {"classes", std::move(classes)}});
+    if (plan.hostMemory.value > 0) document.set("host_memory_bytes", of(plan.hostMemory.value));
     if (plan.missingRoot)
         document.members.emplace_back(
             "missing_root", object({{"step_with_root_ns", of(plan.missingRoot->stepWithRootNs)},

@@ -74,6 +74,7 @@ struct PlanReport {
     timeline::ComputeWork allRanksWork;  ///< what allRanks.compute consists of
     std::vector<ClassReport> classes;
     std::vector<timeline::CauseTotal> causes;  ///< sums over all ranks, largest first
+    core::Bytes hostMemory;                    ///< of a rank under CPU offload, 0 without
     std::optional<MissingRoot> missingRoot;    ///< of an FSDP plan that leaves the root out
     timeline::Timeline timeline;
     std::shared_ptr<const core::Model> model;

@@ -185,6 +185,10 @@ std::string memoryTable(const Report& report) {
     addRow(table, report, "NCCL buffers",
            [](const PlanReport& p) { return bytesText(p.tightest().memory.reserve.communication.value); });
     addRow(table, report, "needed", [](const PlanReport& p) { return bytesText(p.tightest().memory.needed()); });
+    if (std::any_of(report.plans.begin(), report.plans.end(), [](const auto& p) { return p.hostMemory.value > 0; }))
+        addRow(table, report, "on the host, for a GPU", [](const PlanReport& p) {
+            return p.hostMemory.value == 0 ? std::string("-") : bytesText(p.hostMemory.value);
+        });
     std::string text = table.text(2);
     for (const PlanReport& plan : report.plans)
         text += fmt::format("  peak of {}: {}\n", plan.name, plan.tightest().memory.step.hostOrder.moment);

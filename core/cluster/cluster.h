@@ -80,6 +80,9 @@ struct Node {
     Sourced networkBandwidth;  ///< bytes/s per node and direction, all NICs together
     Sourced networkLatency;    ///< seconds that a collective over nodes takes beyond NCCL's own constants; unknown: by
                                ///< transport
+    /// bytes/s of host-memory traffic that an optimizer on the CPUs reaches, all ranks of the node together; unknown: a
+    /// usual one
+    Sourced hostOptimizer;
     std::string notes;
     friend bool operator==(const Node&, const Node&) = default;
 };

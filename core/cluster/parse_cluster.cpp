@@ -58,11 +58,12 @@ constexpr std::array<TextKey<Gpu>, 4> kGpuTexts{{{"title", &Gpu::title},
                                                  {"architecture", &Gpu::architecture},
                                                  {"usual_node", &Gpu::usualNode},
                                                  {"notes", &Gpu::notes}}};
-constexpr std::array<NumberKey<Node>, 4> kNodeNumbers{{
+constexpr std::array<NumberKey<Node>, 5> kNodeNumbers{{
     {"link_gbs", &Node::linkBandwidth, kGiga, 1e5},
     {"nics", &Node::nics, 1, 1e4, true},
     {"network_gbs", &Node::networkBandwidth, kGiga, 1e6},
     {"network_latency_us", &Node::networkLatency, kMicro, 1e6},
+    {"host_optimizer_gbs", &Node::hostOptimizer, kGiga, 1e5},
 }};
 constexpr std::array<TextKey<Node>, 3> kNodeTexts{
     {{"title", &Node::title}, {"gpu", &Node::gpu}, {"notes", &Node::notes}}};

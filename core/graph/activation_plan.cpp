@@ -218,6 +218,7 @@ std::vector<PassSlot> slotsOf(const PassScript& script, const Stage& stage) {
     addKernels(script.forward);
     if (!stage.last()) slots.push_back({PassSlot::Kind::SendOutput, {}, false});
     addKernels(script.loss);
+    if (script.forwardOnly) return slots;
     addKernels(script.lossBackward);
     if (!stage.last()) slots.push_back({PassSlot::Kind::ReceiveGradient, {}, false});
     addKernels(script.backward);

@@ -68,6 +68,13 @@ Result<void> checkFsdp(const Plan& plan) {
     if (knobs.shareContext && knobs.wrap.root)
         return fail(ErrorCode::Input, "found true with a root above all units, expected units without a root",
                     "[parallelism] fsdp_share_context", "leave it out, or set fsdp_wrap_root = false");
+    if (knobs.cpuOffload && !knobs.wrap.root)
+        return fail(ErrorCode::Unsupported, "found true with parameters that no unit holds, expected a wrapped root",
+                    "[training] enable_cpu_offload", "set parallelism.fsdp_wrap_root = true");
+    if (knobs.cpuOffload && plan.mesh.pp > 1)
+        return fail(ErrorCode::Unsupported,
+                    fmt::format("found true with pipeline_parallel_degree = {}, expected one stage", plan.mesh.pp),
+                    "[training] enable_cpu_offload", "leave one of the two out");
     if (plan.gradientSync != GradientSync::AllReduceLast || plan.microBatches == 1) return {};
     if (plan.mesh.dpReplicate == 1 && !knobs.hybridMesh)
         return fail(ErrorCode::Input, "found \"all_reduce_last\" without replicas, expected an all-reduce to put off",
@@ -100,6 +107,9 @@ Result<void> checkPlan(const Plan& plan) {
             "[parallelism] pipeline_parallel_degree, data_parallel_replicate_degree, "
             "data_parallel_shard_degree",
             "choose smaller degrees");
+    if (!(plan.clipNorm >= 0 && std::isfinite(plan.clipNorm)))
+        return fail(ErrorCode::Input, fmt::format("gradients clipped at {}, expected more than 0", plan.clipNorm),
+                    "[training] clip_grad_norm", "0 clips nothing");
     if (plan.microBatches < 1 || plan.microBatches > 65535)
         return fail(ErrorCode::Input, fmt::format("{} micro-batches, expected 1 to 65535", plan.microBatches),
                     "[training] global_batch_size, local_batch_size",
@@ -243,6 +253,7 @@ Result<void> checkGathered(const Plan& plan, const ClassContext& context) {
 // PyTorch leaves it as forward and the prefetches of others left it, into the next step: parameters stay whole, a
 // gather is used a step later. The slice of an int reshard goes with the unit's own gather alone.
 Result<void> checkReached(const Plan& plan, const ClassContext& context) {
+    if (plan.evaluation) return {};
     std::vector<UnitId> unitOf(context.model.modules.size());
     for (std::size_t u = 0; u < context.units.size(); ++u)
         for (const ModuleId module : context.units[u].modules)
@@ -332,8 +343,10 @@ Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan, const Wor
         }
         builder.beginClass(rankClass);
         ClassContext context{
-            builder,   model,    plan,      stages[s],
-            firstUnit, units[s], recompute, makePassScript(model, stages[s], units[s], firstUnit, recompute),
+            builder,   model,
+            plan,      stages[s],
+            firstUnit, units[s],
+            recompute, makePassScript(model, stages[s], units[s], firstUnit, recompute, plan.evaluation),
             compute,   0};
         if (plan.policy == UnitPolicy::Fsdp) {
             SHARDSCOPE_TRY(checkGathered(plan, context));

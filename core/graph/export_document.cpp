@@ -76,6 +76,7 @@ std::string_view nameOf(Mark mark) {
         case Mark::FinalEnd: return "final callback ends";
         case Mark::BackwardReturned: return "backward returned";
         case Mark::UserFinalize: return "caller ends backward";
+        case Mark::ClipGradients: return "gradients clipped";
         case Mark::OptimizerStep: return "optimizer step";
         case Mark::ZeroGradients: return "gradients dropped";
     }
@@ -145,6 +146,8 @@ Document blockDocument(const Block& block, BlockId id) {
     setIf(table, "unit", idOf(block.unit), block.unit.valid());
     setIf(table, "layer", idOf(block.layer), block.layer.valid());
     setIf(table, "persistent", Document::of(true), block.persistent);
+    setIf(table, "found", Document::of(true), block.found);
+    setIf(table, "left", Document::of(true), block.left);
     table.set("first_use", idOf(block.firstUse));
     table.set("last_use", idOf(block.lastUse));
     return table;

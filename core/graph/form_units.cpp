@@ -182,10 +182,13 @@ private:
     std::vector<int> m_owner;
 };
 
-void countElements(const Model& model, Unit& unit, std::int64_t ranks) {
+// Without `sharding` every rank has the whole.
+void countElements(const Model& model, Unit& unit, const Plan* sharding) {
     for (ParameterId p : unit.parameters) {
         const Parameter& parameter = model.parameters[p.index()];
-        const std::int64_t elements = elementsOf(parameter.shape), padded = paddedElements(parameter.shape, ranks);
+        const std::int64_t elements = elementsOf(parameter.shape);
+        const std::int64_t padded =
+            sharding == nullptr ? elements : paddedElements(*sharding, parameter.name, parameter.shape);
         unit.elements += elements;
         unit.paddedElements += padded;
         if (parameter.frozen) continue;
@@ -240,15 +243,48 @@ Unit wholeStageUnit(const Model& model, const Stage& stage) {
     ownership.names = {unit.name};
     const auto taken = ownership.take(unit, 0, parametersOfStage(model, stage));
     static_cast<void>(taken);  // one owner: nothing can be shared
-    countElements(model, unit, 1);
+    countElements(model, unit, nullptr);
     return unit;
 }
+
+namespace {
+
+constexpr const char* kDim1 = "[parallelism] fsdp_shard_dim1";
+
+// FSDP2 cuts a dimension other than 0 only where it divides evenly.
+Result<void> checkDim1(const Model& model, const Plan& plan) {
+    for (const std::string& asked : plan.fsdp.shardedOnDim1) {
+        Plan alone = plan;
+        alone.fsdp.shardedOnDim1 = {asked};
+        bool found = false;
+        for (const Parameter& parameter : model.parameters) {
+            if (!cutOnDim1(alone, parameter.name, parameter.shape)) continue;
+            found = true;
+            if (parameter.shape[1] % plan.mesh.dpShard != 0)
+                return fail(ErrorCode::Input,
+                            fmt::format("dim 1 of '{}' {} does not divide evenly by {} shards", parameter.name,
+                                        toString(parameter.shape), plan.mesh.dpShard),
+                            kDim1, "leave it on dim 0, which is padded where it does not divide");
+        }
+        if (found) continue;
+        std::vector<std::string> known;
+        for (const Parameter& parameter : model.parameters)
+            if (parameter.shape.size() > 1) known.push_back(parameter.name);
+        const std::string near = nearest(asked, known);
+        return fail(ErrorCode::Input, fmt::format("no parameter of two dimensions is '{}' or lies in it", asked), kDim1,
+                    near.empty() ? "" : fmt::format("the nearest name is '{}'", near));
+    }
+    return {};
+}
+
+}  // namespace
 
 Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, const Stage& stage) {
     const FsdpKnobs& knobs = plan.fsdp;
     const std::int64_t ranks = plan.mesh.dpShard;
     SHARDSCOPE_ASSIGN(const auto wrapped, wrappedModules(model, knobs.wrap, stage));
     SHARDSCOPE_TRY(checkNesting(model, wrapped));
+    SHARDSCOPE_TRY(checkDim1(model, plan));
     const std::vector<LayerRange> layersOf = layersOfModules(model);
 
     std::vector<Unit> units;
@@ -287,7 +323,7 @@ Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, c
     std::uint32_t lastEnd = 0;
     for (std::size_t u = 0; u < units.size(); ++u) {
         SHARDSCOPE_TRY(ownership.take(units[u], static_cast<int>(u), here));
-        countElements(model, units[u], ranks);
+        countElements(model, units[u], &plan);
         for (ParameterId p : units[u].parameters)
             if (model.parameters[p.index()].shape.empty())
                 return fail(ErrorCode::Unsupported,
@@ -332,12 +368,19 @@ Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, c
         }
         SHARDSCOPE_ASSIGN(unit.reshard, resolve(asked, !isOwnRoot, ranks, unit.name, where));
         if (unit.reshard.kind == Reshard::Kind::Group)
-            for (ParameterId p : unit.parameters)
-                if (paddedElements(model.parameters[p.index()].shape, ranks) % unit.reshard.group != 0)
+            for (ParameterId p : unit.parameters) {
+                const Parameter& parameter = model.parameters[p.index()];
+                if (cutOnDim1(plan, parameter.name, parameter.shape))
                     return fail(ErrorCode::Unsupported,
-                                fmt::format("the padded elements of '{}' are not divisible by {}",
-                                            model.parameters[p.index()].name, unit.reshard.group),
+                                fmt::format("'{}' is cut along dim 1, and its unit keeps 1/{} after forward",
+                                            parameter.name, unit.reshard.group),
+                                kDim1, "reshard this unit wholly or not at all");
+                if (paddedElements(parameter.shape, ranks) % unit.reshard.group != 0)
+                    return fail(ErrorCode::Unsupported,
+                                fmt::format("the padded elements of '{}' are not divisible by {}", parameter.name,
+                                            unit.reshard.group),
                                 where);
+            }
     }
     return units;
 }

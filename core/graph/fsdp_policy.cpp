@@ -77,7 +77,18 @@ public:
 
     void useGradients(UnitId unit, OpId op) override { m_c.builder.use(m_state[unit].shardedGradient, op); }
 
+    [[nodiscard]] Bytes gradientBytes() const override { return m_state.ownGradientBytes(); }
+    void useAllGradients(OpId op) override { m_state.useAllGradients(op); }
+    [[nodiscard]] std::uint8_t gradientStream() const override {
+        return m_state.offloads() ? m_state.hostStream() : m_c.computeStream;
+    }
+    [[nodiscard]] std::optional<ShardsOfGradients> shardsOfGradients() override {
+        if (m_state.ranks() == 1) return std::nullopt;
+        return ShardsOfGradients{m_state.shardGroup(), m_state.contexts().front().reduce};
+    }
+
     void endStep() override { m_state.endStep(); }
+    void endEvaluation() override { m_state.endEvaluation(); }
 
 private:
     // Explicit lists in the order in which units run forward (framework semantics 1.4, 1.5); the root has lists of its
@@ -198,6 +209,7 @@ private:
         const Bytes part{whole.value / ranks};
         const bool cast = !fromSlice && m_state.casts();
 
+        const BlockId staged = fromSlice ? BlockId() : stage(id, context.copyIn, phase);
         BlockId castBuffer;
         if (cast) castBuffer = m_state.allocate(MemoryCategory::Workspace, id, part, context.copyIn);
         state.buffer = m_state.allocate(MemoryCategory::GatherBuffers, id, whole, context.copyIn);
@@ -210,7 +222,8 @@ private:
         copyIn.launches = cast ? 2 : 1;
         const OpId copied = b.addOp(copyIn);
         b.use(state.buffer, copied);
-        b.use(fromSlice ? state.slice : state.parameters, copied);
+        b.use(fromSlice ? state.slice : staged.valid() ? staged : state.parameters, copied);
+        if (staged.valid()) b.release(staged);
         if (cast) {
             b.use(castBuffer, copied);
             b.release(castBuffer);
@@ -222,6 +235,18 @@ private:
         gather.bytes = whole;
         state.gather = b.addOp(gather);
         b.use(state.buffer, state.gather);
+    }
+
+    // CPU offload: the own shard comes from the host in the original dtype, one copy a parameter (1.13).
+    BlockId stage(UnitId id, std::uint8_t stream, Phase phase) {
+        if (!m_state.offloads()) return {};
+        const BlockId staged = m_state.allocate(MemoryCategory::Workspace, id, m_state.shardBytes(id), stream);
+        Op copy = m_state.op(OpKind::CopyToDevice, id, stream, phase);
+        copy.dtype = m_c.plan.precision.original;
+        copy.bytes = copy.written = m_state.shardBytes(id);
+        copy.launches = m_state.tensorsOf(id);
+        m_c.builder.use(staged, m_c.builder.addOp(copy));
+        return staged;
     }
 
     // The compute stream waits for the gather and copies out. In forward the buffer stays until the next unit's turn,
@@ -238,13 +263,25 @@ private:
         state.unsharded =
             m_state.allocate(MemoryCategory::UnshardedParameters, id, m_state.gatheredBytes(id), m_c.computeStream);
         if (!local) b.waitOp(m_c.computeStream, state.gather, EdgeReason::Data);
+        const BlockId staged = local ? stage(id, m_c.computeStream, phase) : BlockId();
         Op copyOut = m_state.op(OpKind::CopyOut, id, m_c.computeStream, phase);
         copyOut.dtype = m_c.plan.precision.compute();
         copyOut.bytes = copyOut.written = m_state.gatheredBytes(id);
         copyOut.read = local ? m_state.shardBytes(id) : copyOut.bytes;
+        // Parts along dim 1 are copied out, then put side by side.
+        const Bytes apart{local ? 0 : m_state.elementsOnDim1(id, false) * sizeOf(copyOut.dtype)};
+        BlockId scratch;
+        if (apart.value > 0) scratch = m_state.allocate(MemoryCategory::Workspace, id, apart, m_c.computeStream);
+        copyOut.read += apart;
+        copyOut.written += apart;
         const OpId copied = b.addOp(copyOut);
+        if (scratch.valid()) {
+            b.use(scratch, copied);
+            b.release(scratch);
+        }
         b.use(state.unsharded, copied);
-        b.use(local ? state.parameters : state.buffer, copied);
+        b.use(!local ? state.buffer : staged.valid() ? staged : state.parameters, copied);
+        if (staged.valid()) b.release(staged);
         if (state.slice.valid()) {
             b.release(state.slice);
             state.slice = {};

@@ -195,8 +195,18 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
     copyIn.dtype = reduceType;
     copyIn.bytes = copyIn.written = whole;
     copyIn.read = {described.trainedElements * sizeOf(kept)};
+    // Gradients of parameters cut along dim 1 are put part after part first.
+    const Bytes apart{ranks == 1 ? 0 : m_state.elementsOnDim1(unit, true) * sizeOf(kept)};
+    BlockId scratch;
+    if (apart.value > 0) scratch = m_state.allocate(MemoryCategory::Workspace, unit, apart, m_c.computeStream);
+    copyIn.read += apart;
+    copyIn.written += apart;
     const OpId copied = b.addOp(copyIn);
     b.use(input, copied);
+    if (scratch.valid()) {
+        b.use(scratch, copied);
+        b.release(scratch);
+    }
     for (BlockId gradient : state.gradients) {
         b.use(gradient, copied);
         b.release(gradient);
@@ -300,13 +310,37 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
             b.release(output);
         }
     }
-    b.mark(accumulate ? Mark::GradientAdded : Mark::GradientSet, unit);
+    b.mark(accumulate || state.gradientOnHost ? Mark::GradientAdded : Mark::GradientSet, unit);
+    if (m_state.offloads()) copyToHost(unit, context, post);
     context.reductions.push_back({unit, input, reduced});
+}
+
+void FsdpReduction::copyToHost(UnitId unit, FsdpContext& context, std::uint8_t stream) {
+    FsdpUnitState& state = m_state[unit];
+    Op copy = m_state.op(OpKind::CopyToHost, unit, stream, Phase::Reduction);
+    copy.dtype = m_c.plan.precision.original;
+    copy.bytes = copy.read = m_state.ownGradientBytes(unit);
+    copy.accumulate = state.gradientOnHost;
+    copy.launches = m_state.tensorsOf(unit);
+    context.postReduce = m_c.builder.addOp(copy);
+    m_c.builder.use(state.shardedGradient, context.postReduce);
+    if (m_c.builder.block(state.shardedGradient).pool == stream) {
+        m_c.builder.release(state.shardedGradient);
+    } else {
+        // All-reduced where the reduce-scatter put it: its pool must not hand it out before the end of backward.
+        if (state.summed.valid()) m_c.builder.release(state.summed);
+        state.summed = state.shardedGradient;
+    }
+    state.shardedGradient = {};
+    state.gradientOnHost = true;
 }
 
 void FsdpReduction::finish(FsdpContext& context) {
     // Of the reductions only the latest is waited for: the stream keeps their order (1.3, edge 7).
-    if (context.postReduce.valid()) m_c.builder.waitOp(m_c.computeStream, context.postReduce, EdgeReason::Data);
+    if (context.postReduce.valid()) {
+        m_c.builder.waitOp(m_c.computeStream, context.postReduce, EdgeReason::Data);
+        if (m_state.offloads()) m_c.builder.waitOp(m_state.hostStream(), context.postReduce, EdgeReason::Data);
+    }
     dropReduceInputs(context, 0);
     context.postReduce = {};
     for (std::size_t u = 0; u < m_c.units.size(); ++u) {

@@ -39,6 +39,8 @@ private:
     void accumulate(UnitId unit);
     [[nodiscard]] bool keepsInReduceType() const;
     void reduce(UnitId unit, FsdpContext& context);
+    /// CPU offload: the reduced gradients of a unit leave the device.
+    void copyToHost(UnitId unit, FsdpContext& context, std::uint8_t stream);
     OpId divide(OpKind kind, UnitId unit, std::uint8_t stream, double factor, Bytes bytes);
 
     ClassContext& m_c;

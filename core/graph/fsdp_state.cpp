@@ -11,6 +11,7 @@ namespace shardscope::core {
 
 FsdpState::FsdpState(ClassContext& context) : m_c(context), m_units(context.units.size()) {
     makeContexts();
+    if (offloads()) m_hostStream = context.builder.streamNamed(StreamKind::Host, std::string(nameOf(StreamKind::Host)));
 }
 
 void FsdpState::makeContexts() {
@@ -52,7 +53,8 @@ void FsdpState::makeContexts() {
 }
 
 std::int64_t FsdpState::paddedShard(ParameterId parameter) const {
-    return paddedElements(m_c.model.parameters[parameter.index()].shape, ranks()) / ranks();
+    const Parameter& described = m_c.model.parameters[parameter.index()];
+    return paddedElements(m_c.plan, described.name, described.shape) / ranks();
 }
 
 // With a communicator, a queue, of its own.
@@ -134,7 +136,15 @@ void FsdpState::addPersistentBlocks() {
         block.unit = id;
         block.bytes = shardBytes(id);
         block.pool = m_c.computeStream;
-        m_units[u].parameters = m_c.builder.addPersistent(block);
+        if (!offloads()) m_units[u].parameters = m_c.builder.addPersistent(block);
+        if (!m_c.plan.afterEvaluation) continue;
+        const Reshard& reshard = m_c.unit(id).reshard;
+        block.category = MemoryCategory::UnshardedParameters;
+        block.bytes = gatheredBytes(id);
+        if (reshard.kind == Reshard::Kind::False) m_units[u].unsharded = m_c.builder.addFound(block);
+        if (reshard.kind != Reshard::Kind::Group) continue;
+        block.bytes = {gatheredBytes(id).value / reshard.group};
+        m_units[u].slice = m_c.builder.addFound(block);
     }
     if (const std::int64_t elements = elementsNotWrapped(m_c.model, m_c.units, m_c.plan); elements > 0) {
         Block block;
@@ -144,7 +154,7 @@ void FsdpState::addPersistentBlocks() {
         m_notWrapped.unsharded = m_notWrapped.parameters = m_c.builder.addPersistent(block);
     }
     const Bytes state = optimizerStateBytes(m_c.model, m_c.units, m_c.plan, 0);
-    if (m_c.plan.firstStep || state.value == 0) return;
+    if (m_c.plan.firstStep || state.value == 0 || offloads()) return;
     Block block;
     block.category = MemoryCategory::OptimizerState;
     block.bytes = state;
@@ -152,24 +162,63 @@ void FsdpState::addPersistentBlocks() {
     m_optimizerState = m_c.builder.addPersistent(block);
 }
 
+std::int64_t FsdpState::elementsOnDim1(UnitId unit, bool trained) const {
+    std::int64_t sum = 0;
+    if (m_c.plan.fsdp.shardedOnDim1.empty()) return sum;
+    for (const ParameterId p : m_c.unit(unit).parameters) {
+        const Parameter& parameter = m_c.model.parameters[p.index()];
+        if (trained && parameter.frozen) continue;
+        if (cutOnDim1(m_c.plan, parameter.name, parameter.shape)) sum += elementsOf(parameter.shape);
+    }
+    return sum;
+}
+
+std::uint16_t FsdpState::tensorsOf(UnitId unit) const {
+    return static_cast<std::uint16_t>(std::clamp<std::size_t>(m_c.unit(unit).parameters.size(), 1, 65535));
+}
+
+Bytes FsdpState::ownGradientBytes(UnitId unit) const {
+    const std::span<const Unit> one(&m_c.unit(unit), 1);
+    const std::int64_t elements =
+        ownElements(m_c.model, one, m_c.plan, 0) - elementsNotWrapped(m_c.model, one, m_c.plan);
+    return {elements * sizeOf(m_c.plan.precision.original)};
+}
+
+Bytes FsdpState::ownGradientBytes() const {
+    return {ownElements(m_c.model, m_c.units, m_c.plan, 0) * sizeOf(m_c.plan.precision.original)};
+}
+
+void FsdpState::useAllGradients(OpId op) {
+    for (BlockId gradient : m_notWrapped.gradients) m_c.builder.use(gradient, op);
+    for (const FsdpUnitState& unit : m_units)
+        if (unit.shardedGradient.valid()) m_c.builder.use(unit.shardedGradient, op);
+}
+
+void FsdpState::endEvaluation() {
+    for (const FsdpUnitState& unit : m_units) {
+        if (unit.unsharded.valid()) m_c.builder.leave(unit.unsharded);
+        if (unit.slice.valid()) m_c.builder.leave(unit.slice);
+    }
+}
+
 void FsdpState::endStep() {
     GraphBuilder& b = m_c.builder;
     b.mark(Mark::OptimizerStep);
     if (m_c.plan.optimizer != OptimizerKind::None) {
         const Bytes bytes = optimizerStateBytes(m_c.model, m_c.units, m_c.plan, 0);
-        if (m_c.plan.firstStep && bytes.value > 0)
+        if (m_c.plan.firstStep && bytes.value > 0 && !offloads()) {
             m_optimizerState = allocate(MemoryCategory::OptimizerState, {}, bytes, m_c.computeStream);
+            b.leave(m_optimizerState);
+        }
         Op step = optimizerOp(m_c.model, m_c.units, m_c.plan);
-        step.stream = m_c.computeStream;
+        step.stream = offloads() ? m_hostStream : m_c.computeStream;
         step.microBatch = m_c.microBatch;
         const OpId op = b.addOp(step);
         if (m_optimizerState.valid()) b.use(m_optimizerState, op);
         if (m_notWrapped.parameters.valid()) b.use(m_notWrapped.parameters, op);
-        for (BlockId gradient : m_notWrapped.gradients) b.use(gradient, op);
-        for (FsdpUnitState& unit : m_units) {
+        for (const FsdpUnitState& unit : m_units)
             if (unit.parameters.valid()) b.use(unit.parameters, op);
-            if (unit.shardedGradient.valid()) b.use(unit.shardedGradient, op);
-        }
+        useAllGradients(op);
     }
     b.mark(Mark::ZeroGradients);
     for (BlockId gradient : m_notWrapped.gradients) b.release(gradient);

@@ -36,7 +36,7 @@ struct FsdpUnitState {
     bool inBackward = false;    ///< between pre- and post-backward
     bool recomputing = false;   ///< a checkpointed module of it runs again before its own backward has begun
     bool finalQueued = false;   ///< roots: the end-of-backward callback is due
-    BlockId parameters;         ///< own shards, persistent
+    BlockId parameters;         ///< own shards, persistent; none under CPU offload
     BlockId unsharded;          ///< valid while the unit is whole
     bool gatherIssued = false;  ///< and not yet waited for
     BlockId buffer;
@@ -51,6 +51,7 @@ struct FsdpUnitState {
     BlockId accumulated;  ///< unsharded gradients of earlier micro-batches, where they are kept in another dtype
     BlockId partial;      ///< reduced share of earlier micro-batches that waits for its all-reduce
     BlockId shardedGradient;
+    bool gradientOnHost = false;  ///< CPU offload: that of an earlier micro-batch is there
     BlockId summed;  ///< share that was all-reduced and is not the gradient's own memory: kept to the end of backward
     bool reduced = false;  ///< post-backward has run in this micro-batch
 };
@@ -78,6 +79,9 @@ public:
     [[nodiscard]] bool lastMicroBatch() const { return m_c.microBatch + 1 == m_c.plan.microBatches; }
     /// False for a unit without parameters: it wraps, and does nothing.
     [[nodiscard]] bool communicates(UnitId unit) const { return !m_c.unit(unit).parameters.empty(); }
+    [[nodiscard]] bool offloads() const { return m_c.plan.fsdp.cpuOffload; }
+    /// Of the optimizer under CPU offload.
+    [[nodiscard]] std::uint8_t hostStream() const { return m_hostStream; }
     /// The param dtype differs from the original one.
     [[nodiscard]] bool casts() const { return m_c.plan.precision.compute() != m_c.plan.precision.original; }
     /// Whole, padded, in the param dtype: gather buffer and unsharded parameters.
@@ -93,6 +97,13 @@ public:
         return {m_c.unit(unit).trainedPadded / ranks() * sizeOf(m_c.plan.precision.original)};
     }
     [[nodiscard]] std::int64_t paddedShard(ParameterId parameter) const;
+    [[nodiscard]] std::uint16_t tensorsOf(UnitId unit) const;
+    /// Whole, of its parameters that are cut along dim 1 (and trained).
+    [[nodiscard]] std::int64_t elementsOnDim1(UnitId unit, bool trained) const;
+    /// What the rank really has of the gradients of a unit, or of all.
+    [[nodiscard]] Bytes ownGradientBytes(UnitId unit) const;
+    [[nodiscard]] Bytes ownGradientBytes() const;
+    void useAllGradients(OpId op);
 
     [[nodiscard]] GroupId shardGroup();
     /// The shard group, or the same ranks over a communicator of their own.
@@ -109,6 +120,8 @@ public:
 
     void addPersistentBlocks();
     void endStep();
+    /// What is whole, or kept in part, stays for the next step.
+    void endEvaluation();
 
 private:
     void makeContexts();
@@ -121,6 +134,7 @@ private:
     GroupId m_shardGroup, m_reduceGroup, m_replicateGroup;
     std::vector<std::pair<std::int64_t, GroupId>> m_subgroups;
     BlockId m_optimizerState;
+    std::uint8_t m_hostStream = 0;
 };
 
 }  // namespace shardscope::core

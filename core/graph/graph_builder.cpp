@@ -110,6 +110,13 @@ BlockId GraphBuilder::addPersistent(Block block) {
     return BlockId(m_graph.blocks.size() - 1);
 }
 
+BlockId GraphBuilder::addFound(Block block) {
+    const BlockId id = addPersistent(block);
+    m_graph.blocks.back().persistent = false;
+    m_graph.blocks.back().found = true;
+    return id;
+}
+
 BlockId GraphBuilder::allocate(Block block) {
     const BlockId id = addPersistent(block);
     m_graph.blocks.back().persistent = false;

@@ -53,9 +53,13 @@ public:
     BlockId allocate(Block block);
     /// A block that is there before and after the step.
     BlockId addPersistent(Block block);
+    /// A block that the step before has left.
+    BlockId addFound(Block block);
     /// A block of activations with what lies in it.
     BlockId allocate(Block block, std::span<const StorageRef> storages);
     void release(BlockId block);
+    /// It stays after the step.
+    void leave(BlockId block) { m_graph.blocks[block.index()].left = true; }
     /// `op` touches the block: first and last use in device time.
     void use(BlockId block, OpId op);
 

@@ -110,11 +110,12 @@ Result<void> checkBlocks(const StepGraph& graph) {
                 return fail(ErrorCode::Internal,
                             describeBlock(action.block) + " is persistent, yet allocated or released", kWhere);
             if (action.kind == HostActionKind::Allocate) {
-                if (state != State::Absent)
+                if (block.found || state != State::Absent)
                     return fail(ErrorCode::Internal, describeBlock(action.block) + " is allocated twice", kWhere);
                 state = State::Allocated;
                 continue;
             }
+            if (block.found && state == State::Absent) state = State::Allocated;
             if (state != State::Allocated)
                 return fail(ErrorCode::Internal,
                             describeBlock(action.block) +
@@ -134,7 +135,7 @@ Result<void> checkBlocks(const StepGraph& graph) {
             return fail(ErrorCode::Internal,
                         describeBlock(BlockId(i)) + " names an op, unit or class that does not exist", kWhere);
         if (block.persistent || states[i] == State::Released) continue;
-        if (states[i] == State::Allocated && block.category == MemoryCategory::OptimizerState) continue;
+        if (block.left && (states[i] == State::Allocated || block.found)) continue;
         return fail(
             ErrorCode::Internal,
             describeBlock(BlockId(i)) + (states[i] == State::Absent ? " is never allocated" : " is never released"),

@@ -50,7 +50,9 @@ void add(Hasher& h, const Plan& p) {
     h.add(p.name);
     h.add(bits(p.schedule) | bits(p.policy) << 8 | bits(p.optimizer) << 16 | bits(p.split) << 24 |
           std::uint64_t{p.fusedOptimizer} << 32 | std::uint64_t{p.firstStep} << 33 |
-          std::uint64_t{p.fsdp.keepLastUnit} << 34 | bits(p.precision.original) << 40);
+          std::uint64_t{p.fsdp.keepLastUnit} << 34 | std::uint64_t{p.evaluation} << 35 |
+          std::uint64_t{p.afterEvaluation} << 36 | bits(p.precision.original) << 40);
+    h.add(p.clipNorm);
     for (std::int64_t n : {p.mesh.pp, p.mesh.dpReplicate, p.mesh.dpShard, p.microBatches, p.fsdp.forwardPrefetch,
                            p.fsdp.backwardPrefetch, p.fsdp.rootPrefetch, p.fsdp.wrap.blocksPerUnit})
         h.add(bits(n));
@@ -74,7 +76,10 @@ void add(Hasher& h, const Plan& p) {
     h.add(std::uint64_t{p.fsdp.asyncUnshard} | std::uint64_t{p.fsdp.shareContext} << 1 |
           std::uint64_t{p.fsdp.keepBetweenMicroBatches} << 2 | std::uint64_t{p.fsdp.lastBackwardOnly} << 3 |
           std::uint64_t{p.fsdp.separateReduceGroup} << 4 | std::uint64_t{p.fsdp.hybridMesh} << 5 |
-          std::uint64_t{p.fsdp.forceSum} << 6 | std::uint64_t{p.fsdp.manualFinalize} << 7);
+          std::uint64_t{p.fsdp.forceSum} << 6 | std::uint64_t{p.fsdp.manualFinalize} << 7 |
+          std::uint64_t{p.fsdp.cpuOffload} << 8 | std::uint64_t{p.fsdp.pinMemory} << 9);
+    h.add(std::uint64_t{p.fsdp.shardedOnDim1.size()});
+    for (const std::string& name : p.fsdp.shardedOnDim1) h.add(name);
     h.add(bits(p.fsdp.reduceInputs));
     h.add(p.fsdp.divideFactor.value_or(0));
     h.add(p.ddp.bucketCap.value_or(0));
@@ -153,7 +158,7 @@ std::uint64_t hashOf(const StepGraph& graph) {
     h.add(std::uint64_t{graph.blocks.size()});
     for (const Block& b : graph.blocks) {
         h.add(bits(b.category) | std::uint64_t{b.pool} << 8 | std::uint64_t{b.microBatch} << 16 |
-              std::uint64_t{b.persistent} << 32);
+              std::uint64_t{b.persistent} << 32 | std::uint64_t{b.found} << 33 | std::uint64_t{b.left} << 34);
         h.add(b.rankClass.value, b.unit.value);
         h.add(b.firstUse.value, b.lastUse.value);
         h.add(bits(b.bytes.value));

@@ -18,7 +18,7 @@ HostMemoryCursor::HostMemoryCursor(const StepGraph& graph, const RankClass& rank
     : m_graph(graph), m_class(rankClass), m_optimizerStateBytes(optimizerStateBytes) {
     const ClassId id(static_cast<std::size_t>(&rankClass - graph.classes.data()));
     for (const Block& block : blocksOf(graph, id).blocks)
-        if (block.persistent) m_live[block.category] += bytesOf(block);
+        if (block.persistent || block.found) m_live[block.category] += bytesOf(block);
 }
 
 std::int64_t HostMemoryCursor::bytesOf(const Block& block) const {

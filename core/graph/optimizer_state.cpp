@@ -9,14 +9,6 @@ namespace shardscope::core {
 
 namespace {
 
-// Own elements of a parameter under FSDP.
-std::int64_t ownShard(const Shape& shape, const Plan& plan, std::int64_t shardRank) {
-    const std::int64_t rows = shape.empty() ? 1 : shape.front();
-    const std::int64_t chunk = chunkRows(shape, plan.mesh.dpShard);
-    const std::int64_t own = std::clamp<std::int64_t>(rows - shardRank * chunk, 0, chunk);
-    return rows == 0 ? 0 : elementsOf(shape) / rows * own;
-}
-
 /// Calls `visit` with the own elements of every trained parameter.
 template <class Visit>
 void forOwn(const Model& model, std::span<const Unit> units, const Plan& plan, std::int64_t shardRank, Visit visit) {
@@ -27,7 +19,8 @@ void forOwn(const Model& model, std::span<const Unit> units, const Plan& plan, s
             wrapped[p.index()] = true;
             const Parameter& parameter = model.parameters[p.index()];
             if (parameter.frozen) continue;
-            visit(sharded ? ownShard(parameter.shape, plan, shardRank) : elementsOf(parameter.shape));
+            visit(sharded ? ownElements(plan, parameter.name, parameter.shape, shardRank)
+                          : elementsOf(parameter.shape));
         }
     if (!sharded || plan.fsdp.wrap.root) return;
     for (std::size_t p = 0; p < wrapped.size(); ++p)
@@ -71,6 +64,22 @@ Bytes optimizerStateBytes(const Model& model, std::span<const Unit> units, const
     return {sum};
 }
 
+Bytes hostBytes(const Model& model, std::span<const Unit> units, const Plan& plan) {
+    if (plan.policy != UnitPolicy::Fsdp || !plan.fsdp.cpuOffload) return {};
+    Bytes sum = optimizerStateBytes(model, units, plan, 0);
+    const std::int64_t size = sizeOf(plan.precision.original);
+    for (const Unit& unit : units) sum += {(unit.paddedElements + unit.trainedPadded) / plan.mesh.dpShard * size};
+    return sum;
+}
+
+std::uint16_t updateLaunches(const Model& model, std::span<const Unit> units, const Plan& plan) {
+    if (plan.fusedOptimizer) return 1;
+    std::size_t tensors = 0;
+    for (const Unit& unit : units)
+        for (const ParameterId p : unit.parameters) tensors += model.parameters[p.index()].frozen ? 0 : 1;
+    return static_cast<std::uint16_t>(std::clamp<std::size_t>(tensors, 1, 65535));
+}
+
 Op optimizerOp(const Model& model, std::span<const Unit> units, const Plan& plan) {
     Op op;
     op.kind = OpKind::OptimizerStep;
@@ -81,12 +90,7 @@ Op optimizerOp(const Model& model, std::span<const Unit> units, const Plan& plan
     op.read = {2 * bytes + state};
     op.written = {bytes + state};
     op.bytes = {bytes};
-    // A fused optimizer is one kernel; otherwise about one launch per parameter tensor, whatever the implementation
-    // does with it.
-    std::size_t tensors = 0;
-    for (const Unit& unit : units)
-        for (const ParameterId p : unit.parameters) tensors += model.parameters[p.index()].frozen ? 0 : 1;
-    op.launches = plan.fusedOptimizer ? 1 : static_cast<std::uint16_t>(std::clamp<std::size_t>(tensors, 1, 65535));
+    op.launches = updateLaunches(model, units, plan);
     return op;
 }
 

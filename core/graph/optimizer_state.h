@@ -26,6 +26,14 @@ namespace shardscope::core {
 [[nodiscard]] Bytes optimizerStateBytes(const Model& model, std::span<const Unit> units, const Plan& plan,
                                         std::int64_t shardRank);
 
+/// Host memory of a rank under CPU offload: its shards and reduced gradients, padded, and the optimizer's state; 0
+/// without offload.
+[[nodiscard]] Bytes hostBytes(const Model& model, std::span<const Unit> units, const Plan& plan);
+
+/// Kernels that update the parameters, or clip their gradients: one where they are fused, else about one per trained
+/// tensor, whatever the implementation does with it.
+[[nodiscard]] std::uint16_t updateLaunches(const Model& model, std::span<const Unit> units, const Plan& plan);
+
 /// The optimizer's op without stream and place: traffic of the largest rank, Adam reads parameter, gradient and two
 /// moments and writes parameter and moments (framework semantics 1.13: 28 bytes per fp32 element), SGD reads parameter
 /// and gradient and writes the parameter.

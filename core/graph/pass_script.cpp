@@ -461,8 +461,13 @@ private:
 }  // namespace
 
 PassScript makePassScript(const Model& model, const Stage& stage, std::span<const Unit> units, UnitId firstUnit,
-                          const RecomputeTable& recompute) {
-    return ScriptMaker(model, stage, units, firstUnit, recompute).make();
+                          const RecomputeTable& recompute, bool forwardOnly) {
+    PassScript script = ScriptMaker(model, stage, units, firstUnit, recompute).make();
+    if (!forwardOnly) return script;
+    script.forwardOnly = true;
+    script.lossBackward.clear();
+    script.backward.clear();
+    return script;
 }
 
 }  // namespace shardscope::core

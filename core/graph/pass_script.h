@@ -57,11 +57,12 @@ struct PassScript {
     std::vector<TouchedUnit> touched;
     std::vector<UnitId> forwardOrder;  ///< units in the order in which they first run, the root first
     std::vector<UnitId> moduleOrder;   ///< units in the order of the module tree, outer before inner
+    bool forwardOnly = false;          ///< lossBackward and backward are empty
 };
 
 /// `units` are those of the stage; the ids in the result count from `firstUnit`. Units without modules (buckets) act
-/// nowhere; a run of kernels ends where their last gradient is there.
+/// nowhere; a run of kernels ends where their last gradient is there. `forwardOnly`: there is no backward pass.
 [[nodiscard]] PassScript makePassScript(const Model& model, const Stage& stage, std::span<const Unit> units,
-                                        UnitId firstUnit, const RecomputeTable& recompute);
+                                        UnitId firstUnit, const RecomputeTable& recompute, bool forwardOnly);
 
 }  // namespace shardscope::core

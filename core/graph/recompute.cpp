@@ -104,7 +104,7 @@ Recompute recomputeOf(const Program& program, const Checkpointing& how) {
 }
 
 RecomputeTable::RecomputeTable(const Model& model, const Plan& plan) : m_program(model.layers.size(), -1) {
-    if (plan.checkpointing.mode == Checkpointing::Mode::None) return;
+    if (plan.checkpointing.mode == Checkpointing::Mode::None || plan.evaluation) return;
     std::vector<int> known(model.programs.size(), -1);
     std::int64_t block = 0;  // counted from one, as torchtitan does
     for (std::size_t l = 0; l < model.layers.size(); ++l) {

@@ -113,6 +113,7 @@ void StagePass::forward() {
 
 void StagePass::loss() {
     run(m_c.script.loss);
+    if (m_c.script.forwardOnly) return;
     m_c.builder.mark(Mark::LossBackward);
     run(m_c.script.lossBackward);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/graph/clip_gradients.h"
 #include "core/graph/stage_pass.h"
 
 namespace shardscope::core {
@@ -12,13 +13,14 @@ namespace {
 
 // One micro-batch at a time, nothing else in flight (framework semantics 4.1): with one stage that is a plain training
 // loop; with several, a stage waits while the others work, because forward goes down and backward comes up the stages.
-void runOneAtATime(StagePass& pass, std::int64_t microBatches) {
-    for (std::int64_t m = 0; m < microBatches; ++m) {
+void runOneAtATime(StagePass& pass, const Plan& plan) {
+    for (std::int64_t m = 0; m < plan.microBatches; ++m) {
         pass.begin(m);
         pass.receiveInput();
         pass.forward();
         pass.sendOutput();
         pass.loss();
+        if (plan.evaluation) continue;
         pass.receiveGradient();
         pass.backward();
         pass.sendGradient();
@@ -30,7 +32,7 @@ struct ScheduleRow {
     StageSchedule schedule;
     const char* name;
     bool severalStages;
-    void (*run)(StagePass& pass, std::int64_t microBatches);
+    void (*run)(StagePass& pass, const Plan& plan);
 };
 
 constexpr ScheduleRow kSchedules[] = {
@@ -92,14 +94,18 @@ Result<StageLinks> makeLinks(GraphBuilder& builder, const Model& model, const Pl
         }
         known->parameters.push_back(ParameterId(p));
     }
+    if (plan.clipNorm > 0)
+        for (std::size_t s = 1; s < units.size(); ++s) links.norm.push_back(s == 1 ? links.next[0] : pair(0, s));
     return links;
 }
 
 void runStage(ClassContext& context, UnitRules& rules, const StageLinks& links) {
     rules.beginStep();
     StagePass pass(context, rules, links);
-    rowOf(context.plan.schedule).run(pass, context.plan.microBatches);
+    rowOf(context.plan.schedule).run(pass, context.plan);
+    if (context.plan.evaluation) return rules.endEvaluation();
     pass.sumTiedGradients();
+    if (context.plan.clipNorm > 0) clipGradients(context, rules, links);
     rules.endStep();
 }
 

@@ -18,8 +18,9 @@ struct StageLinks {
         std::vector<ParameterId> parameters;
         GroupId group;
     };
-    std::vector<Tied> tied;   ///< weights that lie on two stages
-    std::uint8_t stream = 0;  ///< point-to-point
+    std::vector<Tied> tied;     ///< weights that lie on two stages
+    std::vector<GroupId> norm;  ///< clipping: the pairs of the first stage with each of the others
+    std::uint8_t stream = 0;    ///< point-to-point
 };
 
 /// Errors: a number of stages that the schedule does not know.

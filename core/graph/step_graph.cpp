@@ -12,6 +12,7 @@ std::string_view nameOf(StreamKind kind) {
         case StreamKind::ReduceScatter: return "reduce_scatter";
         case StreamKind::AllReduce: return "all_reduce";
         case StreamKind::PointToPoint: return "p2p";
+        case StreamKind::Host: return "host";
     }
     return "?";
 }
@@ -38,6 +39,10 @@ std::string_view nameOf(OpKind kind) {
         case OpKind::AddGradient: return "add gradient";
         case OpKind::CastParameters: return "cast parameters";
         case OpKind::OptimizerStep: return "optimizer step";
+        case OpKind::CopyToDevice: return "copy to device";
+        case OpKind::CopyToHost: return "copy to host";
+        case OpKind::GradientNorm: return "gradient norm";
+        case OpKind::ScaleGradients: return "scale gradients";
     }
     return "?";
 }
@@ -93,6 +98,9 @@ std::string labelOf(const StepGraph& graph, const Model& model, OpId id) {
     if ((op.kind == OpKind::Send || op.kind == OpKind::Receive) && op.boundary.valid())
         return fmt::format("{} {} {}", nameOf(op.kind), op.phase == Phase::Backward ? "gradient of" : "output of",
                            model.layers[op.boundary.index()].name);
+    const bool norm = (op.kind == OpKind::AllReduce || op.kind == OpKind::Send || op.kind == OpKind::Receive) &&
+                      op.phase == Phase::Optimizer;
+    if (norm) return fmt::format("{} gradient norm", nameOf(op.kind));
     if (op.unit.valid()) return fmt::format("{} {}", nameOf(op.kind), graph.units[op.unit.index()].name);
     return std::string(nameOf(op.kind));
 }

@@ -38,9 +38,11 @@ enum class OpKind : std::uint8_t {
     BucketCopyIn,  ///< gradients of `unit` that are complete with `kernels` (without: those that no kernel makes), each
                    ///< divided by `factor`, into their places in the unit's bucket
     AllReduce,  ///< a bucket of gradients, or the own share after its reduce-scatter (HSDP; with a shard group of one
-                ///< the reduce-scatter input itself), summed over a group for every member; bytes: all of it
+                ///< the reduce-scatter input itself), summed over a group for every member; bytes: all of it. Without
+                ///< a unit: the squared norm of the gradients
     BucketCopyOut,  ///< bucket -> gradients
-    Send,           ///< point to point; bytes: the message; `match` leads to the other end
+    Send,           ///< point to point; bytes: the message; `match` leads to the other end. Neither boundary nor
+                    ///< Phase::Reduction: the squared norm of the gradients, to the first stage or back from it
     Receive,        ///< its other side; the two share `match`
     AddGradient,  ///< with `kernels`: the gradients that this range has just made of parameters of `unit` that had one
                   ///< already (earlier micro-batch, tied weight), added to it; where gradients are kept in another
@@ -49,8 +51,12 @@ enum class OpKind : std::uint8_t {
                   ///< received in ParameterId order, added to the own ones
     CastParameters,  ///< policies without sharding: parameters -> a copy in the param dtype, once a step
     OptimizerStep,   ///< update of all parameters of the class's rank from its (sharded) gradients
+    CopyToDevice,    ///< CPU offload: own padded shard of a unit, from host memory into a workspace on the device
+    CopyToHost,      ///< CPU offload: sharded gradients of a unit into host memory, set or added; bytes: own ones
+    GradientNorm,    ///< squares of all (own) gradients of the class's rank, summed up
+    ScaleGradients,  ///< the same gradients times min(1, Plan::clipNorm / norm)
 };
-inline constexpr std::size_t kOpKinds = 20;
+inline constexpr std::size_t kOpKinds = 24;
 
 enum class Phase : std::uint8_t {
     Forward,
@@ -62,7 +68,15 @@ enum class Phase : std::uint8_t {
 };
 
 /// Streams every class may use; a graph lists the ones in use by name, and a policy may add more ("all_gather#2").
-enum class StreamKind : std::uint8_t { Compute, AllGatherCopyIn, AllGather, ReduceScatter, AllReduce, PointToPoint };
+enum class StreamKind : std::uint8_t {
+    Compute,
+    AllGatherCopyIn,
+    AllGather,
+    ReduceScatter,
+    AllReduce,
+    PointToPoint,
+    Host,  ///< work on the CPU that the device waits for (the optimizer under CPU offload)
+};
 [[nodiscard]] std::string_view nameOf(StreamKind kind);
 [[nodiscard]] std::string_view nameOf(OpKind kind);
 [[nodiscard]] std::string_view nameOf(Phase phase);
@@ -106,7 +120,7 @@ struct Op {
     LayerId boundary;            ///< Send, Receive: the layer whose output (or input gradient) is the message
     double factor = 1;           ///< PreDivide, PostDivide, BucketCopyIn; ReduceScatter: the sum is divided by it
     bool average = false;        ///< ReduceScatter, AllReduce: divide the sum by the group's size
-    bool accumulate = false;     ///< ReduceCopyOut, KeepGradients: add to the gradients that are there
+    bool accumulate = false;     ///< ReduceCopyOut, KeepGradients, CopyToHost: add to the gradients that are there
     std::uint16_t launches = 1;  ///< kernels that the host launches for it (Compute: its kernel count)
 };
 
@@ -150,6 +164,8 @@ struct Block {
     Bytes bytes;              ///< largest over the class's ranks (they differ only in OptimizerState)
     std::uint8_t pool = 0;    ///< the stream whose allocator pool it comes from
     bool persistent = false;  ///< there before the step and after it: never allocated or released by an action
+    bool found = false;       ///< there before the step, released in it
+    bool left = false;        ///< allocated in the step, there after it
     OpId firstUse, lastUse;   ///< invalid lastUse: to the end of the step
     /// Activations: StepGraph::blockStorages [storageBegin, +storageCount) says what lies in it. Other categories:
     /// none.
@@ -195,6 +211,7 @@ enum class Mark : std::uint8_t {
     FinalEnd,
     BackwardReturned,
     UserFinalize,
+    ClipGradients,
     OptimizerStep,
     ZeroGradients,
 };

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -55,8 +56,22 @@ public:
     [[nodiscard]] virtual Bytes tiedGradientBytes(std::span<const ParameterId> tied) const = 0;
     [[nodiscard]] virtual UnitId tiedUnit(std::span<const ParameterId> tied) const = 0;
     virtual void useGradients(UnitId unit, OpId op) = 0;
+    /// All gradients that the rank has for the optimizer: their bytes, an op's use of their memory, and the stream that
+    /// works on them.
+    [[nodiscard]] virtual Bytes gradientBytes() const = 0;
+    virtual void useAllGradients(OpId op) = 0;
+    [[nodiscard]] virtual std::uint8_t gradientStream() const = 0;
+    /// The ranks that hold the other shards of these gradients, and the stream that reaches them; none where they are
+    /// whole.
+    struct ShardsOfGradients {
+        GroupId group;
+        std::uint8_t stream = 0;
+    };
+    [[nodiscard]] virtual std::optional<ShardsOfGradients> shardsOfGradients() { return std::nullopt; }
     /// Optimizer step and release of the gradients.
     virtual void endStep() = 0;
+    /// The end of a step without gradients.
+    virtual void endEvaluation() = 0;
 };
 
 [[nodiscard]] std::unique_ptr<UnitRules> makeFsdpRules(ClassContext& context);

@@ -98,30 +98,39 @@ void WholeRules::useGradients(UnitId unit, OpId op) {
     for (const Gradients& gradients : whole(unit).gradients) m_c.builder.use(gradients.block, op);
 }
 
+void WholeRules::useAllGradients(OpId op) {
+    for (std::size_t u = 0; u < m_units.size(); ++u) useGradients(idOf(u), op);
+}
+
 void WholeRules::endStep() {
     GraphBuilder& b = m_c.builder;
     b.mark(Mark::OptimizerStep);
     const UnitId named = m_units.size() == 1 ? idOf(0) : UnitId();
     if (m_c.plan.optimizer != OptimizerKind::None) {
-        if (m_c.plan.firstStep && stateBytes().value > 0)
+        if (m_c.plan.firstStep && stateBytes().value > 0) {
             m_state = allocate(MemoryCategory::OptimizerState, named, stateBytes());
+            b.leave(m_state);
+        }
         Op step = optimizerOp(m_c.model, m_c.units, m_c.plan);
         step.unit = named;
         step.stream = m_c.computeStream;
         step.microBatch = m_c.microBatch;
         const OpId done = b.addOp(step);
         if (m_state.valid()) b.use(m_state, done);
-        for (std::size_t u = 0; u < m_units.size(); ++u) {
-            b.use(m_units[u].parameters, done);
-            useGradients(idOf(u), done);
-        }
+        for (const WholeUnit& unit : m_units) b.use(unit.parameters, done);
+        useAllGradients(done);
     }
     b.mark(Mark::ZeroGradients);
     for (WholeUnit& unit : m_units) {
         for (const Gradients& gradients : unit.gradients) b.release(gradients.block);
         unit.gradients.clear();
-        if (unit.inUse != unit.parameters) b.release(unit.inUse);
     }
+    endEvaluation();
+}
+
+void WholeRules::endEvaluation() {
+    for (const WholeUnit& unit : m_units)
+        if (unit.inUse != unit.parameters) m_c.builder.release(unit.inUse);
 }
 
 }  // namespace shardscope::core

@@ -26,7 +26,13 @@ public:
     [[nodiscard]] Bytes tiedGradientBytes(std::span<const ParameterId> tied) const override;
     [[nodiscard]] UnitId tiedUnit(std::span<const ParameterId>) const override { return m_c.firstUnit; }
     void useGradients(UnitId unit, OpId op) override;
+    [[nodiscard]] Bytes gradientBytes() const override {
+        return {ownElements(m_c.model, m_c.units, m_c.plan, 0) * sizeOf(m_gradientType)};
+    }
+    void useAllGradients(OpId op) override;
+    [[nodiscard]] std::uint8_t gradientStream() const override { return m_c.computeStream; }
     void endStep() override;
+    void endEvaluation() override;
 
 protected:
     struct Gradients {

@@ -64,6 +64,12 @@ struct FsdpKnobs {
     std::optional<double> divideFactor;  ///< set_gradient_divide_factor; unset: the data-parallel ranks (1.10)
     bool forceSum = false;               ///< set_force_sum_reduction_for_comms: sums, then a division
     bool manualFinalize = false;         ///< the caller ends the backward pass: finalize_backward (1.19)
+    /// CPUOffloadPolicy (1.13): shards, their gradients and the optimizer live in host memory.
+    bool cpuOffload = false;
+    bool pinMemory = true;  ///< of CPUOffloadPolicy: copies from and to page-locked memory
+    /// shard_placement_fn: modules or parameters (full names) whose tensors of two and more dimensions are cut along
+    /// dim 1 instead of dim 0.
+    std::vector<std::string> shardedOnDim1;
     friend bool operator==(const FsdpKnobs&, const FsdpKnobs&) = default;
 };
 
@@ -127,6 +133,10 @@ struct Plan {
     std::vector<double> layerWeights;
     std::int64_t microBatches = 1;  ///< per rank and step; gradients accumulate over them
     bool firstStep = false;         ///< true: the optimizer's state does not exist before the step
+    bool evaluation = false;        ///< forward passes alone, without gradients
+    /// The step before was an evaluation: what FSDP2 does not reshard after forward is still whole (semantics 1.2).
+    bool afterEvaluation = false;
+    double clipNorm = 0;  ///< clip_grad_norm_'s max_norm, called before the optimizer; 0: it is not called
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 

@@ -38,6 +38,22 @@ std::int64_t paddedElements(const Shape& shape, std::int64_t ranks) {
     return ranks * elementsOf(paddedShardShape(shape, ranks));
 }
 
+bool cutOnDim1(const Plan& plan, std::string_view name, const Shape& shape) {
+    if (shape.size() < 2) return false;
+    return std::any_of(plan.fsdp.shardedOnDim1.begin(), plan.fsdp.shardedOnDim1.end(), [&](const std::string& asked) {
+        return name.starts_with(asked) && (name.size() == asked.size() || name[asked.size()] == '.');
+    });
+}
+
+std::int64_t paddedElements(const Plan& plan, std::string_view name, const Shape& shape) {
+    return cutOnDim1(plan, name, shape) ? elementsOf(shape) : paddedElements(shape, plan.mesh.dpShard);
+}
+
+std::int64_t ownElements(const Plan& plan, std::string_view name, const Shape& shape, std::int64_t rank) {
+    return cutOnDim1(plan, name, shape) ? elementsOf(shape) / plan.mesh.dpShard
+                                        : elementsOf(shardShape(shape, plan.mesh.dpShard, rank));
+}
+
 ReductionDivisors fp16Divisors(double factor) {
     // Keep the sum in range: divide by about the square root before the reduction, by the rest after it.
     double pre = 1;

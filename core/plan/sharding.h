@@ -1,11 +1,13 @@
 #pragma once
 
-// How FSDP2 cuts a parameter: dim 0, torch.chunk semantics, every rank storing a chunk padded to the first one's size
-// (framework semantics 1.7; held against shapes.json).
+// How FSDP2 cuts a parameter: dim 0 unless the plan says dim 1, torch.chunk semantics, every rank storing a chunk
+// padded to the first one's size (framework semantics 1.7; held against shapes.json).
 
 #include <cstdint>
+#include <string_view>
 
 #include "core/base/dtype.h"
+#include "core/plan/plan.h"
 
 namespace shardscope::core {
 
@@ -17,6 +19,12 @@ namespace shardscope::core {
 [[nodiscard]] Shape paddedShardShape(const Shape& shape, std::int64_t ranks);
 /// Elements of the gathered, padded parameter: ranks x padded shard.
 [[nodiscard]] std::int64_t paddedElements(const Shape& shape, std::int64_t ranks);
+
+/// Whether the plan cuts a parameter (full name) along dim 1. It must divide evenly there: nothing is padded.
+[[nodiscard]] bool cutOnDim1(const Plan& plan, std::string_view name, const Shape& shape);
+/// paddedElements, and the elements that `rank` of the shard group really owns, however the plan cuts the parameter.
+[[nodiscard]] std::int64_t paddedElements(const Plan& plan, std::string_view name, const Shape& shape);
+[[nodiscard]] std::int64_t ownElements(const Plan& plan, std::string_view name, const Shape& shape, std::int64_t rank);
 
 /// Divisors before and after a fp16 sum reduction that divides by `factor` in all, by default the data-parallel ranks
 /// (framework semantics 1.10).

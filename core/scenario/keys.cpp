@@ -82,6 +82,20 @@ const std::vector<Key>& keys() {
         {"training.first_step", "", [](S& s) -> bool& { return s.training.firstStep; },
          "Look at the first step, before which the optimizer's state does not exist, instead of any later one.", {}, 0, 0, ""},
 
+        {"training.step_kind", "", [](S& s) -> std::string& { return s.training.stepKind; },
+         "What the step does. train: forward, backward, optimizer. evaluate: forward alone, without gradients, after another such "
+         "step, which left the root and all units that are not resharded whole. first_evaluate: after a training step. "
+         "train_after_evaluate: train, but with what an evaluation left whole.",
+         {"train", "evaluate", "first_evaluate", "train_after_evaluate"}, 0, 0, ""},
+        {"training.clip_grad_norm", "", [](S& s) -> bool& { return s.training.clipGradients; },
+         "Call clip_grad_norm_ with a max_norm of 1.0 before the optimizer, as torchtitan does; how large it is changes no time.",
+         {}, 0, 0, ""},
+        {"training.enable_cpu_offload", "", [](S& s) -> bool& { return s.training.cpuOffload; },
+         "FSDP's CPUOffloadPolicy: shards, their gradients and the optimizer live in host memory. Every gather copies the own shard "
+         "to the GPU, every reduction copies its share back, and the CPUs run the optimizer.", {}, 0, 0, ""},
+        {"training.offload_pin_memory", "", [](S& s) -> bool& { return s.training.offloadPinMemory; },
+         "Whether that host memory is page-locked (CPUOffloadPolicy's pin_memory).", {}, 0, 0, ""},
+
         {"training.gradient_sync", "", [](S& s) -> std::string& { return s.training.gradientSync; },
          "When the gradients of a step of several micro-batches are reduced: after every one; once, after the last (no_sync, "
          "set_requires_gradient_sync); or reduce-scattered after every one and all-reduced over the replicas after the last "
@@ -162,6 +176,9 @@ const std::vector<Key>& keys() {
          [](S& s) -> UnitLists& { return s.parallelism.noUnshardInBackward; },
          "Units that are not gathered in backward, because it needs none of their parameters: an embedding "
          "(set_unshard_in_backward).", {}, 0, 0, ""},
+        {"parallelism.fsdp_shard_dim1", "", [](S& s) -> UnitLists& { return s.parallelism.shardDim1; },
+         "Modules or parameters, by full name, whose tensors of two and more dimensions are cut along dim 1 (shard_placement_fn). "
+         "It must divide evenly by the shards.", {}, 0, 0, ""},
         {"parallelism.fsdp_reduce_scatter_inputs", "", [](S& s) -> std::int64_t& { return s.parallelism.reduceInputs; },
          "Reduce-scatter inputs in flight before backward waits for the oldest (set_reduce_scatter_max_input_buffers).", {},
          1, kMostDepth, ""},

@@ -245,6 +245,8 @@ Result<FsdpKnobs> knobsOf(const Scenario& scenario, const ModelSpec& spec, const
     knobs.rootPrefetch = p.rootPrefetch;
     for (const auto& unit : p.noUnshardInBackward)
         for (const std::string& name : unit) knobs.notGatheredInBackward.push_back(name);
+    for (const auto& names : p.shardDim1)
+        knobs.shardedOnDim1.insert(knobs.shardedOnDim1.end(), names.begin(), names.end());
     knobs.asyncUnshard = p.unshardAsyncOp;
     knobs.shareContext = p.shareContext;
     knobs.keepBetweenMicroBatches = !p.reshardAfterBackward;
@@ -350,6 +352,9 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
     common.optimizer = optimizerOf(t.optimizer);
     common.fusedOptimizer = t.optimizerImplementation == "fused";
     common.firstStep = t.firstStep;
+    common.evaluation = t.stepKind == "evaluate" || t.stepKind == "first_evaluate";
+    common.afterEvaluation = t.stepKind == "evaluate" || t.stepKind == "train_after_evaluate";
+    common.clipNorm = t.clipGradients ? 1.0 : 0.0;
     if (t.gradientSync == "last") common.gradientSync = GradientSync::LastMicroBatch;
     if (t.gradientSync == "all_reduce_last") common.gradientSync = GradientSync::AllReduceLast;
     using Mode = Checkpointing::Mode;
@@ -378,6 +383,8 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
             one.plan.policy = UnitPolicy::Fsdp;
             one.plan.mesh = {stages, ranks.replicate, ranks.shard};
             SHARDSCOPE_ASSIGN(one.plan.fsdp, knobsOf(scenario, resolved.model, workload));
+            one.plan.fsdp.cpuOffload = t.cpuOffload;
+            one.plan.fsdp.pinMemory = t.offloadPinMemory;
             // torchtitan's default: with several stages units stay whole between forward and backward.
             if (stages > 1 && p.reshard.word == "default")
                 one.plan.fsdp.reshardAfterForward = {Reshard::Kind::False, 0};

@@ -48,6 +48,9 @@ struct Scenario {
         std::int64_t localBatchSize = 1, globalBatchSize = -1, seqLen = 0, naiveMicroBatch = 0;
         std::string optimizer = "adamw", optimizerImplementation = "foreach";
         bool firstStep = false;
+        std::string stepKind = "train";
+        bool clipGradients = false;
+        bool cpuOffload = false, offloadPinMemory = true;
         std::string gradientSync = "every";
         std::vector<std::vector<std::string>> frozen;
         std::string checkpoint = "none";
@@ -68,7 +71,7 @@ struct Scenario {
         bool keepLastUnit = false;
         std::int64_t forwardPrefetch = 0, backwardPrefetch = 0, rootPrefetch = 0;
         std::int64_t bucketCapMb = 0;
-        std::vector<std::vector<std::string>> noUnshardInBackward;
+        std::vector<std::vector<std::string>> noUnshardInBackward, shardDim1;
         bool reshardAfterBackward = true, lastBackwardOnly = false, manualFinalize = false;
         bool unshardAsyncOp = false, shareContext = false, separateReduceGroup = false, hybridMesh = false;
         std::int64_t reduceInputs = 1, divideFactor = 0;

@@ -343,5 +343,25 @@
         <source>Modules or parameters that are not trained, by full name: no gradients, no optimizer state, no backward below the first that is trained. Not under ddp.</source>
         <translation>훈련하지 않는 모듈이나 파라미터의 전체 이름: 그래디언트도 옵티마이저 상태도 없고, 처음 훈련되는 것 아래로는 역전파하지 않습니다. ddp에서는 안 됩니다.</translation>
     </message>
+    <message>
+        <source>What the step does. train: forward, backward, optimizer. evaluate: forward alone, without gradients, after another such step, which left the root and all units that are not resharded whole. first_evaluate: after a training step. train_after_evaluate: train, but with what an evaluation left whole.</source>
+        <translation>이 스텝이 하는 일. train: 순전파, 역전파, 옵티마이저. evaluate: 그래디언트 없이 순전파만 하며, 앞의 평가가 루트와 다시 샤딩하지 않는 유닛을 모인 채로 남겨 둔 상태입니다. first_evaluate: 훈련 스텝 다음의 첫 평가. train_after_evaluate: 평가가 모인 채로 남긴 것으로 하는 훈련.</translation>
+    </message>
+    <message>
+        <source>Call clip_grad_norm_ with a max_norm of 1.0 before the optimizer, as torchtitan does; how large it is changes no time.</source>
+        <translation>옵티마이저 전에 torchtitan처럼 max_norm 1.0으로 clip_grad_norm_을 호출합니다. 그 크기는 시간을 바꾸지 않습니다.</translation>
+    </message>
+    <message>
+        <source>FSDP&apos;s CPUOffloadPolicy: shards, their gradients and the optimizer live in host memory. Every gather copies the own shard to the GPU, every reduction copies its share back, and the CPUs run the optimizer.</source>
+        <translation>FSDP의 CPUOffloadPolicy: 샤드와 그 그래디언트, 옵티마이저가 호스트 메모리에 있습니다. 모을 때마다 자기 샤드를 GPU로, 줄일 때마다 자기 몫을 호스트로 복사하고, 옵티마이저는 CPU가 실행합니다.</translation>
+    </message>
+    <message>
+        <source>Whether that host memory is page-locked (CPUOffloadPolicy&apos;s pin_memory).</source>
+        <translation>그 호스트 메모리를 페이지 고정할지(CPUOffloadPolicy의 pin_memory).</translation>
+    </message>
+    <message>
+        <source>Modules or parameters, by full name, whose tensors of two and more dimensions are cut along dim 1 (shard_placement_fn). It must divide evenly by the shards.</source>
+        <translation>2차원 이상 텐서를 1번 차원을 따라 자르는 모듈이나 파라미터의 전체 이름(shard_placement_fn). 샤드 수로 나누어떨어져야 합니다.</translation>
+    </message>
 </context>
 </TS>

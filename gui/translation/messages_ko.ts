@@ -2147,5 +2147,129 @@
         <source>choose adamw</source>
         <translation>adamw를 고르세요</translation>
     </message>
+    <message>
+        <source>found true with parameters that no unit holds, expected a wrapped root</source>
+        <translation>true인데 어느 유닛에도 없는 파라미터가 있습니다. 루트를 감싸야 합니다</translation>
+    </message>
+    <message>
+        <source>set parallelism.fsdp_wrap_root = true</source>
+        <translation>parallelism.fsdp_wrap_root = true로 하세요</translation>
+    </message>
+    <message>
+        <source>found true with pipeline_parallel_degree = %1, expected one stage</source>
+        <translation>true인데 pipeline_parallel_degree = %1. 스테이지가 하나여야 합니다</translation>
+    </message>
+    <message>
+        <source>leave one of the two out</source>
+        <translation>둘 중 하나를 빼세요</translation>
+    </message>
+    <message>
+        <source>gradients clipped at %1, expected more than 0</source>
+        <translation>그래디언트를 %1에서 자릅니다. 0보다 커야 합니다</translation>
+    </message>
+    <message>
+        <source>0 clips nothing</source>
+        <translation>0은 자르지 않습니다</translation>
+    </message>
+    <message>
+        <source>dim 1 of &apos;%1&apos; %2 does not divide evenly by %3 shards</source>
+        <translation>&apos;%1&apos; %2의 1번 차원은 샤드 %3개로 나누어떨어지지 않습니다</translation>
+    </message>
+    <message>
+        <source>leave it on dim 0, which is padded where it does not divide</source>
+        <translation>나누어떨어지지 않으면 채워 넣는 0번 차원에 두세요</translation>
+    </message>
+    <message>
+        <source>no parameter of two dimensions is &apos;%1&apos; or lies in it</source>
+        <translation>&apos;%1&apos;이거나 그 안에 있는 2차원 파라미터가 없습니다</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is cut along dim 1, and its unit keeps 1/%2 after forward</source>
+        <translation>&apos;%1&apos;은 1번 차원으로 잘리는데, 그 유닛은 순전파 뒤 1/%2을 남깁니다</translation>
+    </message>
+    <message>
+        <source>reshard this unit wholly or not at all</source>
+        <translation>이 유닛은 모두 다시 샤딩하거나 하지 마세요</translation>
+    </message>
+    <message>
+        <source>copy to device</source>
+        <translation>GPU로 복사</translation>
+    </message>
+    <message>
+        <source>copy to device %1</source>
+        <translation>%1 GPU로 복사</translation>
+    </message>
+    <message>
+        <source>copy to host</source>
+        <translation>호스트로 복사</translation>
+    </message>
+    <message>
+        <source>copy to host %1</source>
+        <translation>%1 호스트로 복사</translation>
+    </message>
+    <message>
+        <source>gradient norm</source>
+        <translation>그래디언트 노름</translation>
+    </message>
+    <message>
+        <source>gradient norm %1</source>
+        <translation>%1 그래디언트 노름</translation>
+    </message>
+    <message>
+        <source>scale gradients</source>
+        <translation>그래디언트 배율 조정</translation>
+    </message>
+    <message>
+        <source>scale gradients %1</source>
+        <translation>%1 그래디언트 배율 조정</translation>
+    </message>
+    <message>
+        <source>all-reduce gradient norm</source>
+        <translation>그래디언트 노름 all-reduce</translation>
+    </message>
+    <message>
+        <source>send gradient norm</source>
+        <translation>그래디언트 노름 보내기</translation>
+    </message>
+    <message>
+        <source>receive gradient norm</source>
+        <translation>그래디언트 노름 받기</translation>
+    </message>
+    <message>
+        <source>%1 in %2 copies over PCIe, page-locked memory at %3 GB/s = %4</source>
+        <translation>PCIe로 %1을 복사 %2번에, 페이지 고정 메모리 %3 GB/s = %4</translation>
+    </message>
+    <message>
+        <source>%1 in %2 copies over PCIe, pageable memory at %3 GB/s = %4</source>
+        <translation>PCIe로 %1을 복사 %2번에, 페이지 고정하지 않은 메모리 %3 GB/s = %4</translation>
+    </message>
+    <message>
+        <source>%1 read and written in host memory at %2 GB/s a rank = %3</source>
+        <translation>호스트 메모리에서 읽고 쓰는 %1, 랭크마다 %2 GB/s = %3</translation>
+    </message>
+    <message>
+        <source>%1 read and written in host memory at %2 GB/s a rank, %3 ranks a node = %4</source>
+        <translation>호스트 메모리에서 읽고 쓰는 %1, 노드당 랭크 %3개, 랭크마다 %2 GB/s = %4</translation>
+    </message>
+    <message>
+        <source>PCIe bandwidth: %1 (%2 confidence)</source>
+        <translation>PCIe 대역폭: %1 (신뢰도 %2)</translation>
+    </message>
+    <message>
+        <source>formula: cost model facts 6.1</source>
+        <translation>공식: cost model facts 6.1</translation>
+    </message>
+    <message>
+        <source>rate: %1</source>
+        <translation>속도: %1</translation>
+    </message>
+    <message>
+        <source>formula: cost model facts 6.2</source>
+        <translation>공식: cost model facts 6.2</translation>
+    </message>
+    <message>
+        <source>CPU Adam of ZeRO-Offload&apos;s table (low confidence)</source>
+        <translation>ZeRO-Offload 표의 CPU Adam (낮은 신뢰도)</translation>
+    </message>
 </context>
 </TS>

@@ -69,8 +69,9 @@ Result<void> Executor::prepare(const CommunicatorSource& communicators) {
     SHARDSCOPE_TRY(checkModel());
     for (std::size_t i = 0; i < m_graph.blocks.size(); ++i) {
         const core::Block& block = m_graph.blocks[i];
-        if (block.persistent && block.rankClass == m_classId) SHARDSCOPE_TRY(allocate(BlockId(i)));
+        if ((block.persistent || block.found) && block.rankClass == m_classId) SHARDSCOPE_TRY(allocate(BlockId(i)));
     }
+    if (m_graph.plan.fsdp.cpuOffload) allocateOnHost();
     openCommunicators(communicators);
     return {};
 }
@@ -86,7 +87,7 @@ void Executor::findUnits() {
         if (unit.unit != nullptr) continue;
         unit.unit = &m_graph.units[block.unit.index()];
         const std::int64_t ranks = m_graph.plan.policy == core::UnitPolicy::Fsdp ? m_graph.plan.mesh.dpShard : 1;
-        unit.layout = layOut(m_model, *unit.unit, ranks, ranks == 1 ? 0 : m_ranks.shard());
+        unit.layout = layOut(m_model, m_graph.plan, *unit.unit, ranks, ranks == 1 ? 0 : m_ranks.shard());
         unit.gradients.resize(unit.layout.places.size());
         unit.added.resize(unit.layout.places.size());
         for (std::size_t p = 0; p < unit.layout.places.size(); ++p) {
@@ -182,12 +183,40 @@ Result<void> Executor::loadParameter(core::ParameterId parameter, std::span<cons
     const core::DType dtype = m_graph.plan.precision.original;
     const std::int64_t share = place.padded / unit.layout.ranks;
     std::vector<float> own(static_cast<std::size_t>(share), 0.0f);  // padding is zero (framework semantics 1.7)
-    const auto first = whole.begin() + std::min(unit.layout.rank * share, place.elements);
-    std::copy(first, first + place.own, own.begin());
+    if (place.dim1) {
+        const std::int64_t rows = place.shape.front(), row = place.elements / rows, width = row / unit.layout.ranks;
+        for (std::int64_t r = 0; r < rows; ++r)
+            std::copy_n(whole.begin() + r * row + unit.layout.rank * width, width, own.begin() + r * width);
+    } else {
+        const auto first = whole.begin() + std::min(unit.layout.rank * share, place.elements);
+        std::copy(first, first + place.own, own.begin());
+    }
     storeFloats(flatView(master.memory, dtype, place.offset / unit.layout.ranks, share), own);
     master.content = Held::Content::Whole;
     master.version = unit.version;
+    if (m_graph.plan.policy == core::UnitPolicy::Fsdp) loadLeft(unit, place, whole);
     return {};
+}
+
+// What an evaluation before the step has left gathered.
+void Executor::loadLeft(UnitMemory& unit, const ParameterPlace& place, std::span<const float> whole) {
+    const core::DType dtype = m_graph.plan.precision.compute();
+    std::vector<float> padded(static_cast<std::size_t>(place.padded), 0.0f);
+    std::copy(whole.begin(), whole.end(), padded.begin());
+    if (unit.unsharded.allocated()) {
+        storeFloats(flatView(unit.unsharded.memory, dtype, place.offset, place.padded), padded);
+        unit.unsharded.content = Held::Content::Whole;
+        unit.unsharded.version = unit.version;
+    }
+    if (!unit.slice.allocated()) return;
+    const std::int64_t parts = unit.layout.padded * core::sizeOf(dtype) / unit.slice.memory.bytes;
+    const std::int64_t piece = place.padded / parts;
+    storeFloats(flatView(unit.slice.memory, dtype, place.offset / parts, piece),
+                std::span(padded).subspan(static_cast<std::size_t>(m_ranks.shard() % parts * piece),
+                                          static_cast<std::size_t>(piece)));
+    unit.slice.parts = parts;
+    unit.slice.content = Held::Content::Whole;
+    unit.slice.version = unit.version;
 }
 
 Result<std::vector<float>> Executor::ownParameter(core::ParameterId parameter) {
@@ -220,7 +249,10 @@ Result<StepOutcome> Executor::runStep(const BatchSource& batches, const StepObse
         for (GradientPlace& gradient : unit.gradients)
             if (unit.bucket.allocated() && gradient.block == unit.bucket.block) gradient = {};
         unit.bucket.content = Held::Content::Nothing;
+        unit.hostGradient.content = Held::Content::Nothing;
     }
+    m_norm.reset();
+    takeOverLeft();
     m_done.assign(m_class.opEnd - m_class.opBegin, Event{});
     m_outcome = {};
     m_outcome.begin = m_device.now();
@@ -269,6 +301,16 @@ Result<StepOutcome> Executor::runStep(const BatchSource& batches, const StepObse
     return std::move(m_outcome);
 }
 
+// What the step before has left is what this one finds.
+void Executor::takeOverLeft() {
+    for (std::size_t i = 0; i < m_graph.blocks.size(); ++i) {
+        const core::Block& block = m_graph.blocks[i];
+        if (!block.found || block.rankClass != m_classId) continue;
+        std::int64_t bytes = 0;
+        if (Held* held = heldFor(block, m_units[block.unit.index()], bytes); held != nullptr) held->block = BlockId(i);
+    }
+}
+
 Result<void> Executor::launch(OpId id) {
     m_running = id;
     const core::Op& op = m_graph.ops[id.index()];
@@ -314,13 +356,19 @@ Result<void> Executor::execute(const core::Op& op) {
         case OpKind::AddPartial: return withUnit(&Executor::addPartial);
         case OpKind::KeepGradients: return withUnit(&Executor::keepGradients);
         case OpKind::ReduceCopyOut: return withUnit(&Executor::reduceCopyOut);
-        case OpKind::Send: return send(op);
-        case OpKind::Receive: return receive(op);
+        case OpKind::Send:
+        case OpKind::Receive:
+            if (op.phase == core::Phase::Optimizer) return passNorm(op);
+            return op.kind == OpKind::Send ? send(op) : receive(op);
         case OpKind::AddGradient: return addGradient(op);
         case OpKind::OptimizerStep: return optimizerStep(op);
         case OpKind::BucketCopyIn: return withUnit(&Executor::bucketCopyIn);
-        case OpKind::AllReduce: return withUnit(&Executor::allReduce);
+        case OpKind::AllReduce: return op.unit.valid() ? withUnit(&Executor::allReduce) : sumNorm(op);
         case OpKind::BucketCopyOut: return withUnit(&Executor::bucketCopyOut);
+        case OpKind::CopyToDevice: return withUnit(&Executor::copyToDevice);
+        case OpKind::CopyToHost: return withUnit(&Executor::copyToHost);
+        case OpKind::GradientNorm: return gradientNorm(op);
+        case OpKind::ScaleGradients: return scaleGradients(op);
     }
     return refuse("is of an unknown kind");
 }

@@ -98,6 +98,7 @@ private:
     void findPeers();
     void openCommunicators(const CommunicatorSource& communicators);
     core::Result<void> checkModel() const;
+    void loadLeft(UnitMemory& unit, const ParameterPlace& place, std::span<const float> whole);
 
     // executor_blocks.cpp
     core::Result<void> allocate(core::BlockId id);
@@ -147,6 +148,18 @@ private:
     /// The reduced gradient of what this rank owns of a place.
     core::Result<TensorView> gradientForUpdate(UnitMemory& unit, std::size_t place) const;
 
+    // executor_offload.cpp
+    void allocateOnHost();
+    core::Result<void> copyToDevice(const core::Op& op, UnitMemory& unit);
+    core::Result<void> copyToHost(const core::Op& op, UnitMemory& unit);
+
+    // executor_clipping.cpp
+    core::Result<void> gradientNorm(const core::Op& op);
+    core::Result<void> sumNorm(const core::Op& op);
+    core::Result<void> passNorm(const core::Op& op);
+    core::Result<void> scaleGradients(const core::Op& op);
+    [[nodiscard]] bool isOfEarlierStage(core::ParameterId parameter) const;
+
     // executor_buckets.cpp
     core::Result<void> bucketCopyIn(const core::Op& op, UnitMemory& unit);
     /// Of a bucket; under FSDP of the own share (allReduceShare).
@@ -165,6 +178,7 @@ private:
     [[nodiscard]] static std::int64_t peerOf(const Communicator& pair);
     core::Result<TensorView> messageOperand(const core::Op& op, bool written);
 
+    void takeOverLeft();
     core::Result<void> launch(core::OpId id);
     /// Refuses an op before what it waits for; makes its stream wait for events of other streams.
     core::Result<void> checkWaits(core::OpId id);
@@ -197,7 +211,8 @@ private:
     std::map<std::int64_t, std::vector<core::ParameterId>> m_tiedTo;  ///< by stage: parameters that it holds as well
 
     // One step.
-    Held m_received;  ///< the other stage's gradients of tied parameters
+    Held m_received;              ///< the other stage's gradients of tied parameters
+    std::optional<float> m_norm;  ///< clipping: sum of squares, as far as it is added up
     const BatchSource* m_batches = nullptr;
     std::vector<std::optional<Batch>> m_batch;  ///< by micro-batch
     std::vector<Event> m_done;                  ///< by op of the class: its end on its stream; none if not issued

@@ -42,7 +42,7 @@ Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t
     switch (block.category) {
         case MemoryCategory::ShardedParameters: bytes = original * layout.share(); return &unit.shard;
         case MemoryCategory::UnshardedParameters:
-            if (maker == OpKind::KeepSlice) {
+            if (maker == OpKind::KeepSlice || (block.found && maker == OpKind::GatherCopyIn)) {
                 bytes = block.bytes.value;
                 return &unit.slice;
             }
@@ -79,6 +79,14 @@ Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t
             if (maker == OpKind::Receive) {
                 bytes = block.bytes.value;
                 return &m_received;
+            }
+            if (maker == OpKind::CopyOut || maker == OpKind::ReduceCopyIn) {
+                bytes = block.bytes.value;
+                return &unit.scratch;
+            }
+            if (maker == OpKind::CopyToDevice) {
+                bytes = original * layout.share();
+                return &unit.staged;
             }
             if (maker != OpKind::GatherCopyIn) return nullptr;
             bytes = compute * layout.share();

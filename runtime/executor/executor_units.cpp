@@ -16,11 +16,12 @@ Result<void> Executor::gatherCopyIn(const core::Op& op, UnitMemory& unit) {
     const core::Precision& precision = m_graph.plan.precision;
     if (!unit.gather.allocated()) return refuse("has no gather buffer");
     if (unit.gather.content != Content::Nothing) return refuse("finds the gather buffer in use");
-    if (unit.shard.content != Content::Whole) return refuse("finds no parameters in the shard");
+    Held& shard = m_graph.plan.fsdp.cpuOffload ? unit.staged : unit.shard;
     // After forward an int reshard has left the own slice for the group that gathers in backward.
     const bool fromSlice = unit.slice.allocated();
     const std::int64_t parts = fromSlice ? unit.slice.parts : unit.layout.ranks;
     if (fromSlice && unit.slice.content != Content::Whole) return refuse("finds no kept slice");
+    if (!fromSlice && shard.content != Content::Whole) return refuse("finds no parameters in the shard");
     SHARDSCOPE_TRY(checkWaits(m_running));
     const std::int64_t share = unit.layout.padded / parts;
     const std::int64_t position = fromSlice ? m_ranks.shard() % parts : unit.layout.rank;
@@ -29,7 +30,7 @@ Result<void> Executor::gatherCopyIn(const core::Op& op, UnitMemory& unit) {
         SHARDSCOPE_TRY(m_device.copy(op.stream, flatView(unit.slice.memory, precision.compute(), 0, share), slot));
         unit.gather.version = unit.slice.version;
     } else {
-        TensorView source = flatView(unit.shard.memory, precision.original, 0, share);
+        TensorView source = flatView(shard.memory, precision.original, 0, share);
         if (unit.cast.allocated()) {
             const TensorView cast = flatView(unit.cast.memory, precision.compute(), 0, share);
             SHARDSCOPE_TRY(m_device.copy(op.stream, source, cast));
@@ -70,10 +71,11 @@ Result<void> Executor::copyOut(const core::Op& op, UnitMemory& unit) {
     if (unit.unsharded.content == Content::Whole && unit.unsharded.version == unit.version)
         return refuse("finds the parameters there already");
     if (unit.layout.ranks == 1) {
-        if (unit.shard.content != Content::Whole) return refuse("finds no parameters in the shard");
+        const Held& shard = m_graph.plan.fsdp.cpuOffload ? unit.staged : unit.shard;
+        if (shard.content != Content::Whole) return refuse("finds no parameters in the shard");
         SHARDSCOPE_TRY(checkWaits(m_running));
         const std::int64_t n = unit.layout.padded;
-        SHARDSCOPE_TRY(m_device.copy(op.stream, flatView(unit.shard.memory, precision.original, 0, n),
+        SHARDSCOPE_TRY(m_device.copy(op.stream, flatView(shard.memory, precision.original, 0, n),
                                      flatView(unit.unsharded.memory, precision.compute(), 0, n)));
         unit.unsharded.version = unit.version;
         unit.unsharded.content = Content::Whole;
@@ -86,10 +88,13 @@ Result<void> Executor::copyOut(const core::Op& op, UnitMemory& unit) {
     for (const ParameterPlace& place : unit.layout.places)
         for (std::int64_t part = 0; part < parts; ++part) {
             const std::int64_t piece = place.padded / parts;
+            const TensorView from =
+                flatView(unit.gather.memory, precision.compute(), part * share + place.offset / parts, piece);
+            const TensorView whole = flatView(unit.unsharded.memory, precision.compute(), place.offset, place.padded);
             SHARDSCOPE_TRY(m_device.copy(
-                op.stream,
-                flatView(unit.gather.memory, precision.compute(), part * share + place.offset / parts, piece),
-                flatView(unit.unsharded.memory, precision.compute(), place.offset + part * piece, piece)));
+                op.stream, from,
+                place.dim1 ? partOnDim1(whole.data, whole.dtype, place, part, parts)
+                           : flatView(unit.unsharded.memory, whole.dtype, place.offset + part * piece, piece)));
         }
     unit.unsharded.version = unit.gather.version;
     unit.unsharded.content = Content::Whole;
@@ -144,7 +149,8 @@ Result<void> Executor::reduceCopyIn(const core::Op& op, UnitMemory& unit) {
             const std::int64_t target = r * share + place.gradientOffset / ranks;
             std::byte* data =
                 accumulated ? unit.accumulated.memory.data + before * core::sizeOf(type) : unit.gradients[p].data;
-            const TensorView from{data + begin * core::sizeOf(type), type, {end - begin}, {}};
+            const TensorView from = place.dim1 ? partOnDim1(data, type, place, r, ranks)
+                                               : TensorView{data + begin * core::sizeOf(type), type, {end - begin}, {}};
             SHARDSCOPE_TRY(
                 m_device.copy(op.stream, from, flatView(unit.reduceInput.memory, reduced, target, end - begin)));
             SHARDSCOPE_TRY(m_device.fill(
@@ -314,8 +320,9 @@ Result<TensorView> Executor::gradientForUpdate(UnitMemory& unit, std::size_t ind
     const std::string& name = m_model.parameters[place.parameter.index()].name;
     const core::DType original = m_graph.plan.precision.original;
     if (m_graph.plan.policy == core::UnitPolicy::Fsdp) {
-        if (unit.shardedGradient.content != Content::Whole) return refuse("finds no reduced gradient of " + name);
-        return flatView(unit.shardedGradient.memory, original, place.gradientOffset / unit.layout.ranks, place.own);
+        const Held& reduced = m_graph.plan.fsdp.cpuOffload ? unit.hostGradient : unit.shardedGradient;
+        if (reduced.content != Content::Whole) return refuse("finds no reduced gradient of " + name);
+        return flatView(reduced.memory, original, place.gradientOffset / unit.layout.ranks, place.own);
     }
     if (!unit.gradients[index].filled) return refuse("finds no gradient of " + name);
     if (unit.gradients[index].inBucket) return refuse("comes before the reduction of the gradient of " + name);

@@ -13,7 +13,8 @@ std::int64_t UnitLayout::ownElements() const {
     return sum;
 }
 
-UnitLayout layOut(const core::Model& model, const core::Unit& unit, std::int64_t ranks, std::int64_t rank) {
+UnitLayout layOut(const core::Model& model, const core::Plan& plan, const core::Unit& unit, std::int64_t ranks,
+                  std::int64_t rank) {
     UnitLayout layout;
     layout.ranks = ranks;
     layout.rank = rank;
@@ -22,9 +23,11 @@ UnitLayout layOut(const core::Model& model, const core::Unit& unit, std::int64_t
         place.parameter = id;
         place.shape = model.parameters[id.index()].shape;
         place.elements = core::elementsOf(place.shape);
-        place.padded = core::paddedElements(place.shape, ranks);
+        const std::string& name = model.parameters[id.index()].name;
+        place.dim1 = ranks > 1 && core::cutOnDim1(plan, name, place.shape);
+        place.padded = ranks > 1 ? core::paddedElements(plan, name, place.shape) : place.elements;
         place.offset = layout.padded;
-        place.own = core::elementsOf(core::shardShape(place.shape, ranks, rank));
+        place.own = ranks > 1 ? core::ownElements(plan, name, place.shape, rank) : place.elements;
         place.trained = !model.parameters[id.index()].frozen;
         place.gradientOffset = layout.trainedPadded;
         layout.padded += place.padded;
@@ -32,6 +35,12 @@ UnitLayout layOut(const core::Model& model, const core::Unit& unit, std::int64_t
         layout.places.push_back(std::move(place));
     }
     return layout;
+}
+
+TensorView partOnDim1(std::byte* whole, core::DType dtype, const ParameterPlace& place, std::int64_t part,
+                      std::int64_t parts) {
+    const std::int64_t rows = place.shape.front(), row = place.elements / rows, width = row / parts;
+    return {whole + part * width * core::sizeOf(dtype), dtype, {rows, width}, {row, 1}};
 }
 
 TensorView flatView(const Memory& memory, core::DType dtype, std::int64_t offset, std::int64_t elements) {

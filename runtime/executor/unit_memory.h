@@ -26,6 +26,7 @@ struct ParameterPlace {
     std::int64_t own = 0;       ///< elements of this rank's shard that are no padding
     bool trained = true;
     std::int64_t gradientOffset = 0;  ///< like `offset`, among the trained ones
+    bool dim1 = false;                ///< cut along dim 1: part r is the r-th stretch of every row
 };
 
 struct UnitLayout {
@@ -40,8 +41,9 @@ struct UnitLayout {
     /// Of trained parameters: what the optimizer updates.
     [[nodiscard]] std::int64_t ownElements() const;
 };
-[[nodiscard]] UnitLayout layOut(const core::Model& model, const core::Unit& unit, std::int64_t ranks,
-                                std::int64_t rank);
+/// `ranks`: the plan's shards, or 1 where every rank has the whole.
+[[nodiscard]] UnitLayout layOut(const core::Model& model, const core::Plan& plan, const core::Unit& unit,
+                                std::int64_t ranks, std::int64_t rank);
 
 /// Memory of a block of the graph with what it holds now.
 struct Held {
@@ -82,6 +84,11 @@ struct UnitMemory {
     bool replicasSummed = false;  ///< the reduced share, over the replicas too
     Held bucket;                  ///< DDP: all gradients, one after another
     Held shardedGradient;
+    Held staged;        ///< CPU offload: the own shard on the device, on its way into the gather
+    Held hostGradient;  ///< CPU offload: the reduced gradient, like the shard in `host`
+    Held scratch;       ///< parts along dim 1, on their way
+    /// CPU offload: shard, reduced gradient and optimizer state, which are no memory of the device.
+    std::vector<std::byte> host;
     core::BlockId momentsBlock;
     std::byte* moments = nullptr;          ///< first moments of all own elements, then second moments
     std::vector<GradientPlace> gradients;  ///< by place
@@ -92,6 +99,10 @@ struct UnitMemory {
     /// The parameters that the optimizer updates: the shard, or the whole without a unit policy.
     [[nodiscard]] Held& master() { return shard.allocated() ? shard : unsharded; }
 };
+
+/// Part `part` of `parts` of a whole, unpadded parameter that is cut along dim 1.
+[[nodiscard]] TensorView partOnDim1(std::byte* whole, core::DType dtype, const ParameterPlace& place, std::int64_t part,
+                                    std::int64_t parts);
 
 /// A view of `elements` elements from `offset` on.
 [[nodiscard]] TensorView flatView(const Memory& memory, core::DType dtype, std::int64_t offset, std::int64_t elements);

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <numeric>
 
+#include "core/plan/sharding.h"
 #include "runtime/communicator/thread_communicator.h"
 #include "runtime/device/reference_device.h"
 #include "runtime/executor/rank_map.h"
@@ -91,8 +92,8 @@ Result<void> trainRank(Training& training, ThreadWorld& world, std::int64_t rank
     return {};
 }
 
-/// Whole values from the ranks' own parts: shards lie in rank order along dim 0. Of stages that hold the same (tied)
-/// parameter the first counts.
+/// Whole values from the ranks' own parts: shards lie in rank order along dim 0, or side by side along dim 1. Of stages
+/// that hold the same (tied) parameter the first counts.
 ParameterValues wholeOf(const Training& training, const std::vector<ParameterValues>& parts) {
     const core::Plan& plan = training.graph.plan;
     ParameterValues whole(training.model.parameters.size());
@@ -102,6 +103,19 @@ ParameterValues wholeOf(const Training& training, const std::vector<ParameterVal
             if (plan.policy != core::UnitPolicy::Fsdp && !whole[p].empty()) break;
             whole[p].insert(whole[p].end(), parts[rank][p].begin(), parts[rank][p].end());
         }
+        const core::Parameter& parameter = training.model.parameters[p];
+        if (plan.policy != core::UnitPolicy::Fsdp || whole[p].size() < elements ||
+            !core::cutOnDim1(plan, parameter.name, parameter.shape))
+            continue;
+        const auto rows = static_cast<std::size_t>(parameter.shape.front()),
+                   shards = static_cast<std::size_t>(plan.mesh.dpShard);
+        const std::size_t width = elements / rows / shards;
+        std::vector<float> side(elements);
+        for (std::size_t s = 0; s < shards; ++s)
+            for (std::size_t r = 0; r < rows; ++r)
+                std::copy_n(whole[p].begin() + static_cast<std::ptrdiff_t>((s * rows + r) * width), width,
+                            side.begin() + static_cast<std::ptrdiff_t>((r * shards + s) * width));
+        whole[p] = std::move(side);
     }
     return whole;
 }
@@ -115,6 +129,10 @@ Result<void> checkConfig(const TrainConfig& config) {
     SHARDSCOPE_TRY(positive(config.steps, "the number of steps"));
     SHARDSCOPE_TRY(positive(config.plan.microBatches, "the number of micro-batches"));
     SHARDSCOPE_TRY(positive(config.plan.mesh.size(), "the number of ranks"));
+    if (config.steps > 1 && config.plan.evaluation != config.plan.afterEvaluation)
+        return core::fail(core::ErrorCode::Input,
+                          fmt::format("{} steps of a kind that is followed by another kind", config.steps),
+                          "[training] step_kind", "run one step, or choose train or evaluate");
     constexpr std::int64_t kMostThreads = 256;
     if (config.plan.mesh.size() > kMostThreads)
         return core::fail(

@@ -10,7 +10,7 @@ HostOrderWalk::HostOrderWalk(const core::StepGraph& graph, core::ClassId rankCla
       m_handles(m_blocks.blocks.size(), 0) {
     for (std::size_t i = 0; i < m_handles.size(); ++i) {
         const core::Block& block = m_blocks.blocks[i];
-        if (block.persistent) m_handles[i] = m_allocator.allocate({m_cursor.bytesOf(block)}, block.pool);
+        if (block.persistent || block.found) m_handles[i] = m_allocator.allocate({m_cursor.bytesOf(block)}, block.pool);
     }
 }
 

@@ -32,6 +32,7 @@ std::string momentOf(const StepGraph& graph, const core::Model& model, std::span
             case Mark::PreBackward: return "before the backward of " + unit;
             case Mark::PostBackward: return "end of the backward of " + unit;
             case Mark::ReduceCopyIn: return "packing of the gradients of " + unit;
+            case Mark::ClipGradients: return "clipping of the gradients";
             case Mark::OptimizerStep: return "optimizer step";
             case Mark::LossBackward: return "start of backward";
             case Mark::FinalBegin: return "end of backward";
@@ -45,7 +46,7 @@ std::string momentOf(const StepGraph& graph, const core::Model& model, std::span
 std::vector<std::uint8_t> liveAt(const StepGraph& graph, core::ClassId rankClass, std::uint32_t actionCount) {
     const core::ClassBlocks own = blocksOf(graph, rankClass);
     std::vector<std::uint8_t> live;
-    for (const Block& block : own.blocks) live.push_back(block.persistent ? 1 : 0);
+    for (const Block& block : own.blocks) live.push_back(block.persistent || block.found ? 1 : 0);
     for (const HostAction& action : graph.actionsOf(graph.classes[rankClass.index()]).first(actionCount)) {
         if (action.kind == HostActionKind::Allocate) live[action.block.index() - own.first] = 1;
         if (action.kind == HostActionKind::Release) live[action.block.index() - own.first] = 0;
@@ -127,12 +128,12 @@ void addDeviceTimeMemory(const StepGraph& graph, const core::Model& model, core:
             continue;
         }
         if (!block.firstUse.valid()) continue;
-        const std::int64_t from = times.start[block.firstUse.index()];
-        const std::int64_t to = block.lastUse.valid() ? times.end[block.lastUse.index()] : times.stepEnd;
+        const std::int64_t from = block.found ? 0 : times.start[block.firstUse.index()];
+        const bool ends = block.lastUse.valid() && !block.left;
+        const std::int64_t to = ends ? times.end[block.lastUse.index()] : times.stepEnd;
         if (to <= from) continue;
         changes.push_back({from, block.bytes.value, static_cast<std::uint32_t>(i)});
-        if (to < times.stepEnd || block.lastUse.valid())
-            changes.push_back({to, -block.bytes.value, static_cast<std::uint32_t>(i)});
+        if (to < times.stepEnd || ends) changes.push_back({to, -block.bytes.value, static_cast<std::uint32_t>(i)});
     }
     // At one instant what ends goes before what begins: the two do not overlap.
     std::ranges::sort(changes, [](const Change& a, const Change& b) {

@@ -6,6 +6,7 @@
 
 #include "sim/price/collective_price.h"
 #include "sim/price/copy_price.h"
+#include "sim/price/host_price.h"
 #include "sim/price/kernel_price.h"
 #include "sim/price/price_graph.h"
 #include "sim/price/repricer.h"
@@ -130,6 +131,30 @@ std::string explainPrice(const core::StepGraph& graph, const core::Model& model,
             return text +
                    originText(placement.domains > 1 ? "network bandwidth" : "link bandwidth",
                               placement.domains > 1 ? cluster.node.networkBandwidth : cluster.node.linkBandwidth);
+        }
+        case Repricer::CostKind::HostCopy: {
+            if (knobs.freeCopies) return text + "  free by a knob\n";
+            const bool pinned = graph.plan.fsdp.pinMemory;
+            const double bytes = static_cast<double>(cost.bytes);
+            const HostPrice price = priceHostCopy(bytes, cost.launches, pinned, cluster);
+            text += fmt::format("  {} in {} copies over PCIe, {} memory at {:.1f} GB/s = {}\n", bytesText(bytes),
+                                cost.launches, pinned ? "page-locked" : "pageable", price.rate * 1e-9,
+                                timeText(price.seconds));
+            if (cost.added > 0) {
+                const HostPrice added = priceHostPass(static_cast<double>(cost.added), false, cluster);
+                text +=
+                    fmt::format("  {} read and written in host memory at {:.2f} GB/s a rank = {}\n",
+                                bytesText(static_cast<double>(cost.added)), added.rate * 1e-9, timeText(added.seconds));
+            }
+            return text + originText("PCIe bandwidth", cluster.gpu.pcieBandwidth) + "  formula: cost model facts 6.1\n";
+        }
+        case Repricer::CostKind::HostPass: {
+            if (knobs.freeOptimizer) return text + "  free by a knob\n";
+            const double traffic = static_cast<double>(cost.bytes);
+            const HostPrice price = priceHostPass(traffic, graph.plan.fusedOptimizer, cluster);
+            text += fmt::format("  {} read and written in host memory at {:.2f} GB/s a rank, {} ranks a node = {}\n",
+                                bytesText(traffic), price.rate * 1e-9, cluster.gpusPerNode, timeText(price.seconds));
+            return text + fmt::format("  rate: {}\n  formula: cost model facts 6.2\n", price.source);
         }
         case Repricer::CostKind::Copy:
         case Repricer::CostKind::Optimizer: {

@@ -20,12 +20,14 @@ double modelFlops(const core::StepGraph& graph, const core::Model& model) {
     double perMicroBatch = 0;
     for (const core::Layer& layer : model.layers) {
         const core::Program& program = model.programOf(layer);
-        for (const auto* list : {&program.forward, &program.backward})
+        for (const auto* list : {&program.forward, &program.backward}) {
+            if (graph.plan.evaluation && list == &program.backward) continue;
             for (const core::Kernel& kernel : *list) {
                 if (core::classOf(kernel.kind) == core::KernelClass::Memory) continue;
                 const double flops = static_cast<double>(kernel.flops.value);
                 perMicroBatch += kernel.kind == core::KernelKind::AttentionGrad ? flops * 4 / 5 : flops;
             }
+        }
     }
     const core::Plan& plan = graph.plan;
     return perMicroBatch * static_cast<double>(plan.microBatches) * static_cast<double>(plan.mesh.dpReplicate) *

@@ -8,6 +8,7 @@
 
 #include "core/base/quantities.h"
 #include "sim/price/copy_price.h"
+#include "sim/price/host_price.h"
 #include "sim/price/kernel_price.h"
 #include "sim/price/overlap.h"
 
@@ -125,6 +126,8 @@ Repricer::Repricer(const core::StepGraph& graph, const core::Model& model) : m_g
             case OpKind::BucketCopyIn:
             case OpKind::BucketCopyOut:
             case OpKind::AddGradient:
+            case OpKind::GradientNorm:
+            case OpKind::ScaleGradients:
                 cost.kind = CostKind::Copy;
                 cost.bytes = op.read.value + op.written.value;
                 cost.launches = op.launches;
@@ -134,7 +137,16 @@ Repricer::Repricer(const core::StepGraph& graph, const core::Model& model) : m_g
                 cost.bytes = op.read.value + op.written.value;
                 cost.launches = op.launches;
                 break;
+            case OpKind::CopyToDevice:
+            case OpKind::CopyToHost:
+                cost.kind = CostKind::HostCopy;
+                cost.bytes = op.bytes.value;
+                cost.launches = op.launches;
+                cost.added = op.accumulate ? 3 * op.bytes.value : 0;
+                break;
         }
+        if (graph.streams.size() > op.stream && graph.streams[op.stream].kind == core::StreamKind::Host)
+            cost.kind = CostKind::HostPass;
         const auto [at, isNew] = costs.try_emplace(cost, static_cast<std::uint32_t>(m_costs.size()));
         if (isNew) m_costs.push_back(cost);
         m_costIndex.push_back(at->second);
@@ -207,17 +219,29 @@ void Repricer::priceCosts(const core::Cluster& cluster, const PriceKnobs& knobs)
             case CostKind::Optimizer:
                 if (!knobs.freeOptimizer) seconds = priceOptimizer(bytes, cost.launches, fused, m_rates).seconds;
                 break;
+            case CostKind::HostCopy:
+                if (!knobs.freeCopies) {
+                    const bool pinned = m_graph.plan.fsdp.pinMemory;
+                    seconds = priceHostCopy(bytes, cost.launches, pinned, cluster).seconds +
+                              priceHostPass(static_cast<double>(cost.added), false, cluster).seconds;
+                }
+                break;
+            case CostKind::HostPass:
+                if (!knobs.freeOptimizer) seconds = priceHostPass(bytes, fused, cluster).seconds;
+                break;
             case CostKind::None:
             case CostKind::Compute: break;
         }
         const bool transfer = cost.kind == CostKind::Collective || cost.kind == CostKind::Message;
-        const bool nothing = cost.kind == CostKind::None || (!transfer && cost.bytes == 0);
+        const bool nothing =
+            cost.kind == CostKind::None || cost.kind == CostKind::HostPass || (!transfer && cost.bytes == 0);
         priced.duration = nanoseconds(seconds);
         priced.hostTime = nothing ? 0
                                   : launch * std::max<std::int64_t>(1, cost.launches) +
                                         (transfer && launch > 0 ? nanoseconds(kCollectiveIssue) : 0);
         // The last of its kernels is issued at the end of the host's time; before that they run as they come.
         const std::int64_t last = priced.duration / std::max<std::int64_t>(1, cost.launches);
+        if (nothing) continue;
         priced.issueLag = transfer
                               ? priced.hostTime
                               : std::max(std::min(launch, priced.hostTime), priced.hostTime + last - priced.duration);

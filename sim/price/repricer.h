@@ -28,7 +28,7 @@ public:
     [[nodiscard]] std::size_t distinctCosts() const { return m_costs.size() + m_kernels.size(); }
 
     /// What kind of price an op has; explainPrice reads it.
-    enum class CostKind : std::uint8_t { None, Compute, Collective, Message, Copy, Optimizer };
+    enum class CostKind : std::uint8_t { None, Compute, Collective, Message, Copy, Optimizer, HostCopy, HostPass };
     struct Cost {
         CostKind kind = CostKind::None;
         bool loss = false;  ///< Compute: of the loss layer
@@ -37,6 +37,7 @@ public:
         std::uint32_t kernelBegin = 0, kernelEnd = 0;  ///< Compute: into m_sequence
         std::int64_t bytes = 0;                        ///< payload, or traffic of copies and the optimizer
         std::int64_t launches = 0;
+        std::int64_t added = 0;  ///< HostCopy: traffic of adding what came to what is there
         friend bool operator==(const Cost&, const Cost&) = default;
         friend auto operator<=>(const Cost&, const Cost&) = default;
     };

@@ -4,7 +4,8 @@ namespace shardscope::sim {
 
 namespace {
 
-timeline::SpanKind kindOf(OpRole role) {
+timeline::SpanKind kindOf(OpRole role, core::StreamKind stream) {
+    if (stream == core::StreamKind::Host) return timeline::SpanKind::Host;
     switch (role) {
         case OpRole::Compute: return timeline::SpanKind::Compute;
         case OpRole::Transfer: return timeline::SpanKind::Collective;
@@ -39,7 +40,8 @@ std::vector<timeline::Breakdown> breakdownOfRun(const core::StepGraph& graph, co
                 one.spans.start.push_back(run.times.start[slot]);
                 one.spans.end.push_back(run.times.end[slot]);
                 one.spans.transferStart.push_back(run.times.transferStart[slot]);
-                one.spans.kind.push_back(static_cast<std::uint8_t>(kindOf(wiring.role[op])));
+                one.spans.kind.push_back(
+                    static_cast<std::uint8_t>(kindOf(wiring.role[op], graph.streams[stream].kind)));
             }
         }
         all.push_back(timeline::breakdownOf(one).front());

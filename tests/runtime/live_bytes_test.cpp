@@ -124,6 +124,31 @@ TEST(LiveBytes, HoldForEverySwitchOfFsdp) {
         }
 }
 
+TEST(LiveBytes, HoldInEvaluation) {
+    const core::Reshard whole{core::Reshard::Kind::False, 0}, pairs{core::Reshard::Kind::Group, 2};
+    TrainConfig kept = fsdp(12, 2, 2), sliced = fsdp(12, 4), hybrid = fsdp(6, 2), offloaded = fsdp(12, 2);
+    kept.plan.fsdp.reshardAfterForward = whole;
+    sliced.plan.fsdp.reshardAfterForward = pairs;
+    hybrid.plan.mesh.dpReplicate = 2;
+    offloaded.plan.fsdp.cpuOffload = true;
+    for (TrainConfig config :
+         {fsdp(12, 1), fsdp(12, 3), kept, sliced, hybrid, offloaded, single(12, 2), naive(12, 3, 2), ddp(12, 2)})
+        for (const core::DType param : {core::DType::F32, core::DType::BF16}) {
+            SCOPED_TRACE(config.plan.name);
+            config.plan.evaluation = config.plan.afterEvaluation = true;
+            config.plan.precision.param = param;
+            expectEqualBytes(config);
+        }
+}
+
+TEST(LiveBytes, HoldWithClippedGradients) {
+    for (TrainConfig config : {fsdp(12, 3), single(12, 2), naive(12, 3, 2), ddp(12, 2)}) {
+        SCOPED_TRACE(config.plan.name);
+        config.plan.clipNorm = 0.5;
+        expectEqualBytes(config);
+    }
+}
+
 TEST(LiveBytes, HoldWithFrozenParametersAndOtherOptimizers) {
     for (const core::DType param : {core::DType::F32, core::DType::BF16})
         for (const std::vector<std::string>& frozen :

@@ -84,6 +84,79 @@ TEST(StrategiesAgree, OnLossesAndGradients) {
     }
 }
 
+// The gradients that reach the optimizer have the norm asked for, and the direction of those that were not clipped.
+TEST(StrategiesAgree, OnClippedGradients) {
+    TrainConfig hybrid = fsdp(6, 2), offloaded = fsdp(12, 2), inStages = fsdp(12, 2);
+    hybrid.plan.mesh.dpReplicate = 2;
+    offloaded.plan.fsdp.cpuOffload = true;
+    inStages.plan.schedule = core::StageSchedule::Naive;
+    inStages.plan.mesh.pp = 2;
+    TrainConfig whole = prepared(single(12));
+    whole.steps = 1;
+    const core::Model model = modelFor(whole);
+    const ParameterValues unclipped = train(whole).gradients;
+    const auto normOf = [](const ParameterValues& gradients) {
+        double squares = 0;
+        for (const auto& values : gradients)
+            for (const float value : values) squares += static_cast<double>(value) * value;
+        return std::sqrt(squares);
+    };
+    const double norm = normOf(unclipped);
+    ASSERT_GT(norm, 0);
+    for (const double most : {norm / 4, norm * 4})
+        for (const TrainConfig& config :
+             {single(12, 3), fsdp(12, 3), naive(12, 3), naive(12, 4, 3), ddp(12, 2), hybrid, offloaded, inStages}) {
+            SCOPED_TRACE(config.plan.name);
+            TrainConfig clipped = prepared(config);
+            clipped.steps = 1;
+            clipped.plan.clipNorm = most;
+            const ParameterValues gradients = train(clipped).gradients;
+            EXPECT_NEAR(normOf(gradients) / std::min(norm, most), 1.0, 1e-5);
+            for (std::size_t p = 0; p < gradients.size(); ++p) {
+                std::vector<float> expected = withoutKeyBias(model.parameters[p], unclipped[p]);
+                for (float& value : expected) value *= static_cast<float>(std::min(1.0, most / norm));
+                EXPECT_LE(relativeDistance(withoutKeyBias(model.parameters[p], gradients[p]), expected), 1e-5)
+                    << model.parameters[p].name;
+            }
+        }
+}
+
+TEST(StrategiesAgree, OnTheLossOfAnEvaluationAndOnTrainingAfterIt) {
+    TrainConfig reference = prepared(single(12));
+    reference.steps = 1;
+    const TrainReport expected = train(reference);
+    const core::Model model = modelFor(reference);
+    TrainConfig sliced = fsdp(12, 4), whole = fsdp(12, 2);
+    sliced.plan.fsdp.reshardAfterForward = {core::Reshard::Kind::Group, 2};
+    whole.plan.fsdp.reshardAfterForward = {core::Reshard::Kind::False, 0};
+    for (const TrainConfig& config : {single(12, 2), fsdp(12, 3), sliced, whole, naive(12, 3, 2), ddp(12, 2)}) {
+        SCOPED_TRACE(config.plan.name);
+        for (const bool after : {false, true}) {
+            TrainConfig evaluating = prepared(config);
+            evaluating.keepGradients = false;
+            evaluating.plan.evaluation = true;
+            evaluating.plan.afterEvaluation = after;
+            evaluating.steps = after ? 3 : 1;
+            for (const double loss : train(evaluating).losses) EXPECT_NEAR(loss / expected.losses[0], 1.0, 1e-6);
+        }
+        TrainConfig training = prepared(config);
+        training.steps = 1;
+        training.plan.afterEvaluation = true;
+        const TrainReport report = train(training);
+        ASSERT_EQ(report.gradients.size(), expected.gradients.size());
+        for (std::size_t p = 0; p < report.gradients.size(); ++p)
+            EXPECT_LE(relativeDistance(withoutKeyBias(model.parameters[p], report.gradients[p]),
+                                       withoutKeyBias(model.parameters[p], expected.gradients[p])),
+                      2e-6)
+                << model.parameters[p].name;
+    }
+    TrainConfig twice = prepared(fsdp(12, 2));
+    twice.plan.evaluation = true;
+    const auto refused = trainSteps(twice);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().where, "[training] step_kind");
+}
+
 TEST(StrategiesAgree, OnWhatIsTrainedWithTheRestFrozen) {
     const std::vector<std::vector<std::string>> kinds = {
         {"encoder.layers.encoder_layer_0"},  // backward goes on below it

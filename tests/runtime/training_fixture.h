@@ -136,6 +136,17 @@ inline std::vector<std::pair<std::string, TrainConfig>> switchedRuns() {
     add("divide factor of all ranks", hybrid, 1, [](Plan& p) { p.fsdp.divideFactor = 4; });
     add("divide factor, one shard", {1, 2, 1}, 1, [](Plan& p) { p.fsdp.divideFactor = 2; });
     add("manual finalize", two, 1, [](Plan& p) { p.fsdp.manualFinalize = true; });
+    const auto offload = [](Plan& p) { p.fsdp.cpuOffload = true; };
+    add("cpu offload", two, 1, offload);
+    add("cpu offload, one shard", {1, 1, 1}, 1, offload);
+    add("cpu offload, every micro-batch", two, 3, offload);
+    add("cpu offload, no_sync", two, 3, [&](Plan& p) { offload(p), last(p); });
+    add("cpu offload, hsdp, int reshard", {1, 2, 2}, 1,
+        [&](Plan& p) { offload(p), p.fsdp.reshardAfterForward = pairs; });
+    add("cut along dim 1", two, 1, [](Plan& p) {
+        p.fsdp.shardedOnDim1 = {"encoder.layers.encoder_layer_0", "encoder.layers.encoder_layer_1.mlp.0.weight"};
+    });
+    add("cut along dim 1, no_sync", two, 3, [&](Plan& p) { last(p), p.fsdp.shardedOnDim1 = {"encoder.layers"}; });
     using Mode = core::Checkpointing::Mode;
     for (const auto& [name, checkpointing] :
          {std::pair{"checkpointed", core::Checkpointing{Mode::Full, 2, true}},

@@ -59,7 +59,11 @@ Activity activityOf(core::OpKind kind) {
         case core::OpKind::AddPartial:
         case core::OpKind::KeepGradients:
         case core::OpKind::AddGradient: return Activity::AddGradient;
+        case core::OpKind::GradientNorm:
+        case core::OpKind::ScaleGradients:
         case core::OpKind::OptimizerStep: return Activity::OptimizerStep;
+        case core::OpKind::CopyToDevice:
+        case core::OpKind::CopyToHost: return Activity::MemoryCopy;
     }
     return Activity::Other;
 }
@@ -87,6 +91,7 @@ SpanKind spanKindOf(core::OpKind kind, core::StreamKind stream) {
         case core::OpKind::Receive: return SpanKind::PointToPoint;
         default: break;
     }
+    if (stream == core::StreamKind::Host) return SpanKind::Host;
     return stream == core::StreamKind::Compute ? SpanKind::Compute : SpanKind::Copy;
 }
 

@@ -49,9 +49,8 @@ Reshard reshardOf(const Document& value) {
 
 // Switches of which this program has no knob.
 constexpr std::array kMissing = {
-    "offload",    "skip_in_forward",  "dead_branch",     "repeat", "chunked_head",
-    "eval_mode",  "rs_unused_params", "eval_then_train", "clip",   "user_unshard",
-    "shard_dim1", "post_optim_event", "per_param_mesh",
+    "skip_in_forward",  "dead_branch",  "repeat",           "chunked_head",
+    "rs_unused_params", "user_unshard", "post_optim_event", "per_param_mesh",
 };
 constexpr std::array kKnown = {
     "world",
@@ -88,6 +87,11 @@ constexpr std::array kKnown = {
     "freeze",
     "runtime_raf",
     "share_ctx",
+    "offload",
+    "eval_mode",
+    "eval_then_train",
+    "clip",
+    "shard_dim1",
 };
 
 Result<void> checkKnobs(const Document& config) {
@@ -255,6 +259,17 @@ Result<ExpressedCase> express(const Document& config) {
     plan.fsdp.asyncUnshard = flag(config, "unshard_async_op");
     plan.fsdp.manualFinalize = flag(config, "manual_finalize");
     plan.fsdp.shareContext = flag(config, "share_ctx");
+    if (const Document* offload = config.find("offload");
+        offload != nullptr && offload->kind == Document::Kind::Table) {
+        plan.fsdp.cpuOffload = true;
+        plan.fsdp.pinMemory = flag(*offload, "pin");
+    }
+    if (const Document* clip = config.find("clip"); clip != nullptr && !isDefault(*clip))
+        plan.clipNorm = clip->number();
+    if (const std::string name = textOr(config, "shard_dim1", ""); !name.empty())
+        for (std::int64_t i = 0; i < sizes.model.blocks; ++i)
+            plan.fsdp.shardedOnDim1.push_back(fmt::format("blocks.{}.{}.weight", i, name));
+    plan.evaluation = flag(config, "eval_mode");
     plan.optimizer = textOr(config, "optimizer", "sgd") == "adamw" ? OptimizerKind::AdamW : OptimizerKind::Sgd;
     SHARDSCOPE_TRY(setPrecision(config, plan));
     SHARDSCOPE_TRY(setAccumulation(config, plan));
@@ -269,6 +284,10 @@ Result<ExpressedCase> express(const Document& config) {
 Plan planOfStep(const ExpressedCase& expressed, const Document& config, std::int64_t step) {
     Plan plan = expressed.plan;
     if (step == 1) plan.firstStep = true;
+    // Evaluation in both steps, or in the first alone.
+    const bool first = flag(config, "eval_then_train");
+    if (first) plan.evaluation = step == 1;
+    plan.afterEvaluation = step > 1 && (plan.evaluation || first);
     if (step > 1 && flag(config, "runtime_raf")) plan.fsdp.reshardAfterForward = {Reshard::Kind::False, 0};
     return plan;
 }

@@ -133,6 +133,7 @@ private:
             case Mark::FinalEnd: return line("final_end", "");
             case Mark::BackwardReturned: return line("backward_returned", "");
             case Mark::UserFinalize: return line("user_finalize", "");
+            case Mark::ClipGradients: return line("clip", "");
             case Mark::OptimizerStep: return line("opt_step", "");
             case Mark::ZeroGradients: return line("zero_grad", "");
         }
@@ -164,7 +165,7 @@ private:
         const Unit& unit = m_graph.units[id.index()];
         if (op == nullptr || unit.trainedElements == 0) return line("rs_copy_in", name);
         // The op tells how many bytes it reads; of the two dtypes in play one has that size.
-        const std::int64_t size = op->read.value / unit.trainedElements;
+        const std::int64_t size = (op->read - (op->written - op->bytes)).value / unit.trainedElements;
         const DType compute = m_graph.plan.precision.compute();
         const auto trained = std::count_if(unit.parameters.begin(), unit.parameters.end(),
                                            [&](ParameterId p) { return !m_model.parameters[p.index()].frozen; });

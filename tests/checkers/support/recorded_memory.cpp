@@ -134,10 +134,12 @@ private:
 HostOrderBytes hostOrderBytes(const StepGraph& graph, const RankClass& rankClass) {
     HostOrderBytes most;
     Walk walk(graph, rankClass, -1);
-    // Parameters of no unit are not in the recorded sums.
-    const std::int64_t outside = walk.moment().live[MemoryCategory::UnshardedParameters];
+    // Parameters of no unit, and what the step before has left, are not in the recorded sums.
+    std::int64_t outside = walk.moment().live[MemoryCategory::UnshardedParameters];
     UnitId reducing;
     while (const HostAction* action = walk.next()) {
+        if (action->kind == HostActionKind::Release && graph.blocks[action->block.index()].found)
+            outside -= graph.blocks[action->block.index()].bytes.value;
         if (action->kind != HostActionKind::Mark) continue;  // the recordings look at events
         if (action->mark == Mark::PostBackward) reducing = action->unit;
         const Moment now = walk.moment(reducing);

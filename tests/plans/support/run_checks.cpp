@@ -86,9 +86,14 @@ Found checkClassMemory(const PlanReport& plan, core::ClassId id, const sim::Step
         peak = std::max(peak, cursor.live().total().value);
     }
     core::CategoryBytes after = cursor.live();
-    // The first step makes the optimizer's state.
+    // The first step makes the optimizer's state; an evaluation leaves what is not resharded, the next step takes it.
     if (plan.graph->plan.firstStep && before[MemoryCategory::OptimizerState] == 0)
         after[MemoryCategory::OptimizerState] = 0;
+    for (const core::Block& block : graph.blocks) {
+        if (block.rankClass != id || block.category == MemoryCategory::OptimizerState) continue;
+        if (block.left && !block.found) after[block.category] -= block.bytes.value;
+        if (block.found && !block.left) after[block.category] += block.bytes.value;
+    }
     for (std::size_t c = 0; c < core::kMemoryCategories; ++c)
         if (after.bytes[c] != before.bytes[c])
             return broken("memory is at the step's end what it was before",
@@ -110,6 +115,14 @@ Found checkGathers(const PlanReport& plan, const core::RankClass& rankClass) {
     const core::StepGraph& graph = *plan.graph;
     enum class State { Sharded, Issued, Whole };
     std::map<std::uint32_t, State> states;
+    std::map<std::uint32_t, bool> left;
+    for (const core::Block& block : graph.blocks) {
+        if (!block.unit.valid() || &graph.classes[block.rankClass.index()] != &rankClass ||
+            graph.units[block.unit.index()].reshard.kind != core::Reshard::Kind::False)
+            continue;
+        if (block.found) states[block.unit.value] = State::Whole;
+        if (block.left) left[block.unit.value] = true;
+    }
     for (const core::HostAction& action : graph.actionsOf(rankClass)) {
         if (action.kind != core::HostActionKind::Mark || !action.unit.valid()) continue;
         State& state = states[action.unit.value];
@@ -130,7 +143,8 @@ Found checkGathers(const PlanReport& plan, const core::RankClass& rankClass) {
         }
     }
     for (const auto& [unit, state] : states)
-        if (state != State::Sharded) return broken(property, graph.units[unit].name + " stays whole");
+        if ((state == State::Whole) != left[unit])
+            return broken(property, graph.units[unit].name + (left[unit] ? " is not left whole" : " stays whole"));
     return {};
 }
 
@@ -192,6 +206,9 @@ Found checkParametersAreThere(const PlanReport& plan) {
         for (const core::ParameterId p : graph.units[u].parameters) unitOf.emplace(p.value, u);
     for (const core::RankClass& rankClass : graph.classes) {
         std::map<std::uint32_t, bool> whole;
+        for (const core::Block& block : graph.blocks)
+            if (block.found && graph.units[block.unit.index()].reshard.kind == core::Reshard::Kind::False)
+                whole[block.unit.value] = true;
         for (const core::HostAction& action : graph.actionsOf(rankClass)) {
             if (action.kind == core::HostActionKind::Mark && action.unit.valid()) {
                 if (action.mark == core::Mark::GatherWaited) whole[action.unit.value] = true;
