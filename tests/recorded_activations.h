@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "core/base/document.h"
+#include "core/graph/build.h"
+#include "core/graph/host_memory.h"
 #include "core/graph/recompute.h"
 #include "core/graph/storage.h"
 #include "core/model/spec.h"
@@ -45,6 +48,15 @@ inline const Document& at(const Document& table, std::string_view key) {
 }
 
 /// What a file asks for that the models here do not have; empty if nothing.
+inline std::optional<Workload::AttentionKind> attentionKind(const std::string& word) {
+    using Kind = Workload::AttentionKind;
+    static const std::map<std::string, Kind> kKinds{{"sdpa_flash", Kind::Flash}, {"sdpa_efficient", Kind::Efficient},
+                                                    {"sdpa_cudnn", Kind::Cudnn}, {"sdpa_native", Kind::Cpu},
+                                                    {"sdpa_math", Kind::Math},   {"eager", Kind::Eager}};
+    const auto found = kKinds.find(word);
+    return found == kKinds.end() ? std::nullopt : std::optional(found->second);
+}
+
 inline std::string missingKnob(const Document& file, bool saved) {
     const Document& config = at(file, "config");
     const std::string checkpoint = text(file, "checkpoint");
@@ -56,15 +68,19 @@ inline std::string missingKnob(const Document& file, bool saved) {
     // Dropout adds masks to what is saved; no GEMM or attention kernel changes its shape.
     if (saved && at(config, "dropout").isNumber() && at(config, "dropout").number() > 0) return "dropout";
     const std::string attention = text(file, "attention");
-    if (attention != "sdpa_flash" && attention != "sdpa_math") return "attention kernel " + attention;
-    if (!text(file, "norm").empty()) return "norm " + text(file, "norm");
-    if (isTrue(file, "use_cache")) return "use_cache";
-    if (text(file, "device_rules") == "cpu") return "dtype rules of the CPU";
+    if (!attentionKind(attention)) return "attention kernel " + attention;
+    if (const std::string norm = text(file, "norm"); !norm.empty() && norm != "nn.RMSNorm") return "norm " + norm;
+    // A cache (use_cache) copies keys and values, and the copies are saved in their place.
+    // In fp32, and without layer norms or fused ones, the CPU's dtype rules are the GPU's.
+    const bool norms = !text(file, "model").starts_with("llama") || !text(file, "norm").empty();
+    if (text(file, "device_rules") == "cpu" && text(file, "kind") != "kernels" && text(file, "dtype") != "float32" &&
+        norms)
+        return "dtype rules of the CPU";
     if (config.find("experts") != nullptr && !text(file, "model").starts_with("mixtral"))
         return "experts (" + text(file, "model") + ")";
     const std::string activation = text(config, "activation");
     const bool gpt2 = text(file, "model").starts_with("gpt2");
-    if (!activation.empty() && activation != (gpt2 ? "gelu_new" : "silu")) return "activation " + activation;
+    if (!activation.empty() && !gpt2 && activation != "silu") return "activation " + activation;
     return {};
 }
 
@@ -93,6 +109,18 @@ inline Result<ModelSpec> specOf(const Document& file) {
         return spec;
     }
     const bool gpt2 = model.starts_with("gpt2");
+    if (const std::string activation = text(c, "activation"); gpt2 && activation != "gelu_new") {
+        HfSpec spec{model, model, Document::table()};
+        spec.config.set("model_type", Document::of("gpt2"));
+        spec.config.set("activation_function", Document::of(activation));
+        const std::pair<const char*, const char*> keys[] = {{"vocab_size", "vocab"},
+                                                            {"n_embd", "hidden"},
+                                                            {"n_inner", "ffn"},
+                                                            {"n_layer", "layers"},
+                                                            {"n_head", "heads"}};
+        for (const auto& [key, recorded] : keys) spec.config.set(key, Document::of(integer(c, recorded)));
+        return spec;
+    }
     if (!gpt2 && !model.starts_with("llama")) return fail(ErrorCode::Unsupported, "model " + model);
     DecoderSpec spec;
     spec.name = model;
@@ -362,19 +390,76 @@ inline void checkSaved(const Document& file, const Model& model, Differences& ou
     out.check("whole model", integer(file, "total_bytes"), total);
 }
 
+// Peak memory of a training step on one device
+
+/// How far the most that is allocated lies from the recorded one, relative.
+struct PeakError {
+    double forward = 0, step = 0;
+};
+
+/// Three iterations of forward, backward and foreach AdamW; iteration 1 is any later one. What is allocated between the
+/// phases must be equal. An op of the graph may hold several kernels, so that the most inside of a phase is an upper
+/// estimate.
+inline PeakError checkPeak(const Document& file, const Model& model, Differences& out) {
+    Plan plan;
+    plan.policy = UnitPolicy::None;
+    plan.precision.original = model.workload.dtype;
+    plan.optimizer = OptimizerKind::AdamW;
+    if (!text(file, "checkpoint").empty()) plan.checkpointing.mode = Checkpointing::Mode::Full;
+    PeakError error;
+    const auto graph = buildStepGraph(model, plan);
+    if (!graph) {
+        out.add(describe(graph.error()));
+        return error;
+    }
+    // The recording has buffers, the inputs from the start to the end, and the loss from forward on; the graph has
+    // inputs while they are used, and no one looks at the loss. PyTorch's AdamW counts steps, in four bytes for each
+    // tensor.
+    const Document& iteration = at(file, "iterations").items.at(1);
+    const Document &most = at(iteration, "running_max"), &current = at(iteration, "current");
+    const std::int64_t inputs = integer(at(current, "start"), "Other") + integer(at(current, "start"), "Buffer");
+    const std::int64_t loss = 4;
+    std::int64_t counters = 0;
+    for (const Parameter& parameter : model.parameters) counters += parameter.frozen ? 0 : 4;
+    const auto recorded = [&](const char* when) { return integer(at(current, when), "Total"); };
+    HostMemoryCursor cursor(*graph, graph->classes[0]);
+    std::int64_t peak = 0;
+    const auto live = [&] { return cursor.live().total().value + counters; };
+    const auto relative = [](std::int64_t here, std::int64_t there) {
+        return static_cast<double>(here - there) / static_cast<double>(std::max<std::int64_t>(there, 1));
+    };
+    out.check("at the start", recorded("start") - inputs, live());
+    while (const HostAction* action = cursor.next()) {
+        peak = std::max(peak, live());
+        if (action->kind != HostActionKind::Mark) continue;
+        if (action->mark == Mark::LossBackward) {
+            out.check("after forward", recorded("after_forward") - integer(at(current, "start"), "Buffer") - loss,
+                      live());
+            error.forward = relative(peak, integer(most, "after_forward"));
+        }
+        if (action->mark == Mark::BackwardReturned)
+            out.check("after backward", recorded("after_backward") - inputs - loss, live());
+    }
+    error.step = relative(peak, integer(iteration, "peak_bytes"));
+    return error;
+}
+
 }  // namespace recorded
 
 struct Comparison {
     enum class Verdict { Equal, Differs, NotExpressible, Unreadable } verdict = Verdict::Equal;
     std::vector<std::string> lines;  ///< what differs, the knob that is missing, or why it cannot be read
+    recorded::PeakError peak;        ///< of `kind: peak`
 };
 
-/// Builds the model that the recording names and compares.
-inline Comparison compareWithRecording(const core::Document& file) {
+/// Builds the model that the recording names and compares. Of `kind: peak` only the file's name tells the norm.
+inline Comparison compareWithRecording(core::Document file, const std::string& name = {}) {
     using namespace recorded;
     const std::string kind = text(file, "kind");
     if (kind.empty()) return {Comparison::Verdict::Unreadable, {"no `kind`"}};
-    if (kind != "kernels" && kind != "saved") return {Comparison::Verdict::NotExpressible, {"kind `" + kind + "`"}};
+    if (kind != "kernels" && kind != "saved" && kind != "peak")
+        return {Comparison::Verdict::NotExpressible, {"kind `" + kind + "`"}};
+    if (name.find("nnrmsnorm") != std::string::npos) file.set("norm", core::Document::of("nn.RMSNorm"));
     std::string knob = missingKnob(file, kind == "saved");
     const auto spec = specOf(file);
     if (knob.empty() && !spec) knob = spec.error().message;
@@ -384,17 +469,21 @@ inline Comparison compareWithRecording(const core::Document& file) {
     workload.batch = integer(file, "batch");
     workload.sequence = std::holds_alternative<VitSpec>(*spec) ? 0 : integer(file, "seq");
     workload.dtype = *dtypeFromName(text(file, "dtype"));
-    workload.attention =
-        text(file, "attention") == "sdpa_math" ? Workload::AttentionKind::Math : Workload::AttentionKind::Flash;
+    workload.attention = *attentionKind(text(file, "attention"));
+    workload.fusedRmsNorm = text(file, "norm") == "nn.RMSNorm";
     const auto model = buildModel(*spec, workload);
     Differences differences;
+    PeakError peak;
     if (!model)
         differences.add(describe(model.error()));
     else if (kind == "kernels")
         checkKernels(file, *model, differences);
+    else if (kind == "peak")
+        peak = checkPeak(file, *model, differences);
     else
         checkSaved(file, *model, differences);
-    return {differences.found.empty() ? Comparison::Verdict::Equal : Comparison::Verdict::Differs, differences.found};
+    return {differences.found.empty() ? Comparison::Verdict::Equal : Comparison::Verdict::Differs, differences.found,
+            peak};
 }
 
 }  // namespace shardscope::tests

@@ -367,7 +367,10 @@ private:
         if (m_end == m_stage.end.index()) return;
         const Program& program = m_model.programOf(layer(m_end));
         pushKernels(m_script.loss, m_end, 0, static_cast<std::uint32_t>(program.forward.size()), false);
-        pushKernels(m_script.lossBackward, m_end, 0, static_cast<std::uint32_t>(program.backward.size()), true);
+        // Kernel by kernel: with large vocabularies this is where a step's memory peaks, and what one of them leaves
+        // behind is not there yet while the one before runs.
+        for (std::uint32_t k = 0; k < program.backward.size(); ++k)
+            pushKernels(m_script.lossBackward, m_end, k, 1, true);
     }
 
     void pushKernels(std::vector<PassStep>& steps, std::size_t l, std::uint32_t first, std::uint32_t count,

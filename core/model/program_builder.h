@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -93,10 +94,12 @@ public:
     TensorId layerNorm(TensorId x, TensorId weight, TensorId bias, double epsilon);
     TensorId gelu(TensorId x);
     TensorId scaleVector(TensorId x, TensorId vector);
-    TensorId softmax(TensorId x);
+    /// Over the last dimension; the result in `to` if given.
+    TensorId softmax(TensorId x, std::string_view op = "_safe_softmax", std::optional<DType> to = {});
     TensorId batchedGemm(TensorId a, TensorId b);
     /// q [B,heads,S,d], k and v [B,kvHeads,S,d] -> [B,heads,S,d]. Math: unfused, in fp32 (16-bit operands are cast),
-    /// with the scale's root on q and on k; fewer key-value heads are repeated.
+    /// with the scale's root on q and on k. Eager: unfused, in its own dtype but for the softmax, which gives fp32.
+    /// Where fewer key-value heads cannot be, they are repeated.
     TensorId attention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind);
     /// logits [.., V] and labels, one for each row -> mean loss, a scalar.
     TensorId crossEntropy(TensorId logits, TensorId labels);
@@ -158,7 +161,8 @@ private:
     TensorId narrow(TensorId x, std::size_t dimension, std::int64_t begin, std::int64_t size);
     TensorId copyOf(TensorId x, std::string_view op, DType dtype, bool keepOrder);
     TensorId gemm(TensorId x, TensorId weight, TensorId bias, bool weightTransposed);
-    TensorId fusedAttention(TensorId q, TensorId k, TensorId v, bool causal);
+    TensorId fusedAttention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind);
+    TensorId eagerAttention(TensorId q, TensorId k, TensorId v, bool causal);
     TensorId mathAttention(TensorId q, TensorId k, TensorId v, bool causal);
     TensorId repeatHeads(TensorId x, std::int64_t times);
     void multiply(Kernel& kernel, std::int64_t b, std::int64_t m, std::int64_t n, std::int64_t k, double products = 1);

@@ -11,11 +11,65 @@ namespace shardscope::core {
 
 TensorId ProgramBuilder::attention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind) {
     assert(shapeOf(q).size() == 4 && shapeOf(k).size() == 4 && shapeOf(v).size() == 4);
-    return kind == AttentionKind::Flash ? fusedAttention(q, k, v, causal) : mathAttention(q, k, v, causal);
+    if (kind == AttentionKind::Math) return mathAttention(q, k, v, causal);
+    if (kind == AttentionKind::Eager) return eagerAttention(q, k, v, causal);
+    return fusedAttention(q, k, v, causal, kind);
 }
 
-TensorId ProgramBuilder::fusedAttention(TensorId q, TensorId k, TensorId v, bool causal) {
+namespace {
+
+// PyTorch's fused kernels: their names, and what they save beside operands and result.
+struct FusedKernel {
+    std::string_view op, backward;
+    std::int64_t rows = 1;  // logsumexp is padded to a multiple of these
+    bool ordered = false;   // the result lies in memory as [batch, sequence, heads, width]
+    std::string_view state, offset;
+    std::int64_t stateSize = 0;  // 0: one number
+    DType stateType = DType::I64;
+};
+
+const FusedKernel& fusedKernel(Workload::AttentionKind kind) {
+    using Kind = Workload::AttentionKind;
+    static constexpr FusedKernel kFlash{"scaled_dot_product_flash_attention",
+                                        "scaled_dot_product_flash_attention_backward",
+                                        1,
+                                        false,
+                                        "rng_state",
+                                        "unused",
+                                        2,
+                                        DType::U64};
+    static constexpr FusedKernel kEfficient{"scaled_dot_product_efficient_attention",
+                                            "scaled_dot_product_efficient_attention_backward",
+                                            32,
+                                            true,
+                                            "philox_seed",
+                                            "philox_offset"};
+    static constexpr FusedKernel kCudnn{"scaled_dot_product_cudnn_attention",
+                                        "scaled_dot_product_cudnn_attention_backward",
+                                        1,
+                                        false,
+                                        "philox_seed",
+                                        "philox_offset"};
+    static constexpr FusedKernel kCpu{"scaled_dot_product_flash_attention_for_cpu",
+                                      "scaled_dot_product_flash_attention_for_cpu_backward"};
+    switch (kind) {
+        case Kind::Efficient: return kEfficient;
+        case Kind::Cudnn: return kCudnn;
+        case Kind::Cpu: return kCpu;
+        default: return kFlash;
+    }
+}
+
+}  // namespace
+
+TensorId ProgramBuilder::fusedAttention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind) {
+    const FusedKernel& fused = fusedKernel(kind);
     const Shape shape = shapeOf(q);
+    if (kind == AttentionKind::Efficient) {
+        const std::int64_t group = std::max<std::int64_t>(1, shape[1] / shapeOf(k)[1]);
+        k = repeatHeads(k, group);
+        v = repeatHeads(v, group);
+    }
     const std::int64_t batchSize = shape[0], heads = shape[1], queries = shape[2], width = shape[3];
     const std::int64_t kvHeads = shapeOf(k)[1], keys = shapeOf(k)[2];
     const auto describe = [=, this](Kernel& kernel, double products) {
@@ -24,21 +78,26 @@ TensorId ProgramBuilder::fusedAttention(TensorId q, TensorId k, TensorId v, bool
         kernel.heads = heads;
         multiply(kernel, batchSize, queries, keys, width, products * static_cast<double>(heads));
     };
-    const TensorId out = tensorLike("attention", q, at(q).dtype);
-    const TensorId logSumExp = tensor("logsumexp", {batchSize, heads, queries}, DType::F32);
-    const TensorId rngState = tensor("rng_state", {2}, DType::U64);
-    const TensorId unused = tensor("unused", {}, DType::U64);
-    describe(emit(KernelKind::Attention, "scaled_dot_product_flash_attention", {q, k, v},
-                  {out, logSumExp, rngState, unused}),
-             2);
-    record({out}, {q, k, v}, [=, this] {
+    const TensorId out = fused.ordered
+                             ? transpose(tensor("attention", {batchSize, queries, heads, width}, at(q).dtype), 1, 2)
+                             : tensorLike("attention", q, at(q).dtype);
+    const std::int64_t padded = (queries + fused.rows - 1) / fused.rows * fused.rows;
+    TensorId logSumExp = tensor("logsumexp", {batchSize, heads, padded}, DType::F32);
+    if (padded > queries && !tooLarge()) logSumExp = slice(logSumExp, 2, 0, queries);
+    std::vector<TensorId> results{out, logSumExp};
+    if (!fused.state.empty()) {
+        results.push_back(tensor(fused.state, fused.stateSize > 0 ? Shape{fused.stateSize} : Shape{}, fused.stateType));
+        results.push_back(tensor(fused.offset, {}, fused.stateType));
+    }
+    describe(emit(KernelKind::Attention, fused.op, {q, k, v}, results), 2);
+    record({out}, {q, k, v}, [=, &fused, this] {
         const TensorId dq = tensorLike("d_query", q, at(q).dtype);
         const TensorId dk = tensorLike("d_key", k, at(k).dtype);
         const TensorId dv = tensorLike("d_value", v, at(v).dtype);
         // Recomputes the scores: five products for the forward pass's two.
-        describe(emit(KernelKind::AttentionGrad, "scaled_dot_product_flash_attention_backward",
-                      {gradientOf(out), q, k, v, out, logSumExp, rngState, unused}, {dq, dk, dv}),
-                 5);
+        std::vector<TensorId> reads{gradientOf(out), q, k, v};
+        reads.insert(reads.end(), results.begin(), results.end());
+        describe(emit(KernelKind::AttentionGrad, fused.backward, std::move(reads), {dq, dk, dv}), 5);
         addGradient(q, dq);
         addGradient(k, dk);
         addGradient(v, dv);
@@ -46,9 +105,9 @@ TensorId ProgramBuilder::fusedAttention(TensorId q, TensorId k, TensorId v, bool
     return out;
 }
 
-TensorId ProgramBuilder::softmax(TensorId x) {
-    const TensorId y = tensor("_safe_softmax", shapeOf(x), at(x).dtype);
-    emit(KernelKind::Softmax, "_safe_softmax", {x}, {y});
+TensorId ProgramBuilder::softmax(TensorId x, std::string_view op, std::optional<DType> to) {
+    const TensorId y = tensor(op, shapeOf(x), to.value_or(at(x).dtype));
+    emit(KernelKind::Softmax, op, {x}, {y});
     record({y}, {x}, [this, x, y] {
         const TensorId dx = tensor("d_scores", shapeOf(x), at(x).dtype);
         emit(KernelKind::SoftmaxGrad, "_softmax_backward_data", {gradientOf(y), y}, {dx});
@@ -79,6 +138,29 @@ TensorId ProgramBuilder::repeatHeads(TensorId x, std::int64_t times) {
     const Shape shape = shapeOf(x);
     const TensorId wide = expand(reshape(x, {shape[0], shape[1], 1, shape[2], shape[3]}), 2, times);
     return reshape(clone(wide), {shape[0], shape[1] * times, shape[2], shape[3]});
+}
+
+TensorId ProgramBuilder::eagerAttention(TensorId q, TensorId k, TensorId v, bool causal) {
+    const DType original = at(q).dtype;
+    const Shape shape = shapeOf(q);
+    const std::int64_t together = shape[0] * shape[1], queries = shape[2], width = shape[3], keys = shapeOf(k)[2];
+    const std::int64_t group = std::max<std::int64_t>(1, shape[1] / shapeOf(k)[1]);
+    k = repeatHeads(k, group);
+    v = repeatHeads(v, group);
+    if (tooLarge()) return q;
+    const TensorId left = reshape(q, {together, queries, width});
+    const TensorId right = transpose(reshape(k, {together, keys, width}), 1, 2);
+    TensorId scores = scale(batchedGemm(left, right), 1 / std::sqrt(static_cast<double>(width)));
+    if (causal) {
+        const TensorId masked = tensor("add", shapeOf(scores), original);
+        emit(KernelKind::Copy, "add", {scores}, {masked});
+        emit(KernelKind::CausalMask, "add", {masked}, {masked});
+        record({masked}, {scores}, [=, this] { addGradient(scores, gradientOf(masked)); });
+        scores = masked;
+    }
+    const TensorId probabilities = cast(softmax(scores, "_softmax", DType::F32), original);
+    const TensorId context = batchedGemm(probabilities, reshape(v, {together, keys, width}));
+    return reshape(context, {shape[0], shape[1], queries, width});
 }
 
 TensorId ProgramBuilder::mathAttention(TensorId q, TensorId k, TensorId v, bool causal) {

@@ -48,7 +48,11 @@ const std::vector<Key>& keys() {
         {"model.classes", "", [](S& s) -> std::int64_t& { return s.model.classes; },
          "Classes that it tells apart.", {}, 0, kMostWidth, "0: as the model has it"},
         {"model.attention", "", [](S& s) -> std::string& { return s.model.attention; },
-         "Which attention kernels run: the fused one, or the products and softmax one by one.", {"flash", "math"}, 0, 0, ""},
+         "Which attention kernels run: a fused one (FlashAttention, memory-efficient, cuDNN), PyTorch's unfused form in fp32 (math), "
+         "or transformers' eager one.", {"flash", "efficient", "cudnn", "math", "eager"}, 0, 0, ""},
+        {"model.rms_norm", "", [](S& s) -> std::string& { return s.model.rmsNorm; },
+         "How RMS norms run: kernel by kernel, as transformers writes them, or as one kernel (torch.nn.RMSNorm, torchtitan).",
+         {"unfused", "fused"}, 0, 0, ""},
 
         {"cluster.gpu", "", [](S& s) -> Document& { return s.cluster.gpu; },
          "A GPU preset's name (`shardscope clusters` lists them), or a table in the form of docs/clusters.md. "

@@ -32,7 +32,7 @@ struct Scenario {
     std::string title;
     struct ModelSection {
         std::string name, path;
-        std::string attention = "flash";
+        std::string attention = "flash", rmsNorm = "unfused";
         std::int64_t layers = 0, heads = 0, kvHeads = 0, headDim = 0, hidden = 0, mlp = 0, vocab = 0;
         std::int64_t imageSize = 0, patchSize = 0, channels = 0, classes = 0;
         friend bool operator==(const ModelSection&, const ModelSection&) = default;

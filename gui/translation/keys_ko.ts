@@ -84,10 +84,6 @@
         <translation>구별하는 클래스 수.</translation>
     </message>
     <message>
-        <source>Which attention kernels run: the fused one, or the products and softmax one by one.</source>
-        <translation>실행할 어텐션 커널: 하나로 합친 커널(flash), 또는 행렬 곱과 softmax를 하나씩 실행(math).</translation>
-    </message>
-    <message>
         <source>A GPU preset&apos;s name (`shardscope clusters` lists them), or a table in the form of docs/clusters.md. Left out: h100-sxm.</source>
         <translation>GPU 프리셋의 이름(목록은 `shardscope clusters`) 또는 docs/clusters.md 형식의 표. 적지 않으면 h100-sxm.</translation>
     </message>
@@ -362,6 +358,14 @@
     <message>
         <source>Modules or parameters, by full name, whose tensors of two and more dimensions are cut along dim 1 (shard_placement_fn). It must divide evenly by the shards.</source>
         <translation>2차원 이상 텐서를 1번 차원을 따라 자르는 모듈이나 파라미터의 전체 이름(shard_placement_fn). 샤드 수로 나누어떨어져야 합니다.</translation>
+    </message>
+    <message>
+        <source>Which attention kernels run: a fused one (FlashAttention, memory-efficient, cuDNN), PyTorch&apos;s unfused form in fp32 (math), or transformers&apos; eager one.</source>
+        <translation>어떤 어텐션 커널을 쓸지: 결합된 것(FlashAttention, 메모리 절약형, cuDNN), PyTorch의 fp32 풀어쓴 형태(math), 또는 transformers의 eager.</translation>
+    </message>
+    <message>
+        <source>How RMS norms run: kernel by kernel, as transformers writes them, or as one kernel (torch.nn.RMSNorm, torchtitan).</source>
+        <translation>RMS 노름을 어떻게 실행할지: transformers처럼 커널 하나하나로, 또는 한 커널로(torch.nn.RMSNorm, torchtitan).</translation>
     </message>
 </context>
 </TS>

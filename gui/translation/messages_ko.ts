@@ -2271,5 +2271,13 @@
         <source>CPU Adam of ZeRO-Offload&apos;s table (low confidence)</source>
         <translation>ZeRO-Offload 표의 CPU Adam (낮은 신뢰도)</translation>
     </message>
+    <message>
+        <source>found &quot;eager&quot;, which torchvision&apos;s transformers do not have</source>
+        <translation>&quot;eager&quot;: torchvision의 트랜스포머에는 없습니다</translation>
+    </message>
+    <message>
+        <source>choose flash, efficient, cudnn or math</source>
+        <translation>flash, efficient, cudnn, math 중에서 고르세요</translation>
+    </message>
 </context>
 </TS>

@@ -19,13 +19,16 @@ int main(int argc, char** argv) {
         std::ostringstream bytes;
         bytes << std::ifstream(argv[i], std::ios::binary).rdbuf();
         const auto file = core::parseJson(bytes.str(), argv[i]);
-        const Comparison result = file ? tests::compareWithRecording(*file)
+        const Comparison result = file ? tests::compareWithRecording(*file, argv[i])
                                        : Comparison{Comparison::Verdict::Unreadable, {describe(file.error())}};
         ++counts[result.verdict];
         static constexpr const char* kWords[] = {"equal", "differs", "not expressible", "unreadable"};
         std::printf("%s: %s", argv[i], kWords[static_cast<int>(result.verdict)]);
         const bool oneLine = result.verdict != Comparison::Verdict::Differs;
         for (const std::string& line : result.lines) std::printf("%s%s", oneLine ? ": " : "\n    ", line.c_str());
+        if (result.verdict == Comparison::Verdict::Equal && file->find("kind")->text == "peak")
+            std::printf(" between the phases; the most in forward %+.1f %%, in the step %+.1f %%",
+                        100 * result.peak.forward, 100 * result.peak.step);
         std::printf("\n");
     }
     using enum Comparison::Verdict;

@@ -186,16 +186,14 @@ using enum core::Workload::AttentionKind;
 
 TEST(ProgramsGradient, OfAVisionTransformerIsItsDerivative) {
     const core::VitSpec spec{"vit", 8, 4, 2, 10, 2, 2, 8, 12};
-    expectGradientsToBeDerivatives(spec, workloadOf(Flash));
-    expectGradientsToBeDerivatives(spec, workloadOf(Math));
+    for (const auto kind : {Flash, Efficient, Cudnn, Cpu, Math}) expectGradientsToBeDerivatives(spec, workloadOf(kind));
 }
 
 TEST(ProgramsGradient, OfAttentionUnderACausalMaskIsItsDerivative) {
     auto spec = *tests::toySpec({.blocks = 2, .blockKind = "attn_mlp", .d = 8});
     for (auto& block : spec.root.children[2].children)
         block.children[0].children[1].numbers = {{"heads", 2}, {"causal", 1}};
-    expectGradientsToBeDerivatives(spec, workloadOf(Flash));
-    expectGradientsToBeDerivatives(spec, workloadOf(Math));
+    for (const auto kind : {Flash, Efficient, Math, Eager}) expectGradientsToBeDerivatives(spec, workloadOf(kind));
 }
 
 TEST(ProgramsGradient, OfTheToyModelsIsTheirDerivative) {

@@ -106,6 +106,7 @@ void addGpt2(Architecture& a, const DecoderSpec& s, const std::string& activatio
         a.conv1d(at + ".mlp.c_fc", h, s.intermediate);
         a.conv1d(at + ".mlp.c_proj", s.intermediate, h);
         if (activation == "gelu_new") a.module(at + ".mlp.act", "NewGELUActivation");
+        if (activation == "gelu_pytorch_tanh") a.module(at + ".mlp.act", "GELUTanh");
     }
     a.layerNorm("transformer.ln_f", {h}, s.normEpsilon);
 

@@ -72,7 +72,10 @@ TensorId LayerWriter::apply(const std::string& module, TensorId x) {
                 inputs.push_back(parameter(module + ".norms." + std::to_string(i), "weight"));
             return pass("native_layer_norm", inputs, b.shapeOf(x));
         }
-        case ModuleWork::RmsNorm: return rmsNorm(b, x, parameter(module, "weight"), entry.epsilon);
+        case ModuleWork::RmsNorm: {
+            const TensorId weight = parameter(module, "weight");
+            return workload.fusedRmsNorm ? b.rmsNorm(x, weight, entry.epsilon) : rmsNorm(b, x, weight, entry.epsilon);
+        }
         case ModuleWork::Scale: return b.scaleVector(x, parameter(module, entry.parameters.front().name));
         case ModuleWork::Container:
         case ModuleWork::Convolution: return x;

@@ -222,7 +222,7 @@ private:
 
     void drawKey(const core::Key& key) {
         // Drawn above, where they have to fit together.
-        if (key.section() == "model" && key.path != "model.attention") return;
+        if (key.section() == "model" && key.path != "model.attention" && key.path != "model.rms_norm") return;
         if (key.section() == "cluster" || isSet(key.path)) return;
         // Refused beside a root, so drawn together with the lack of one.
         if (key.path == "parallelism.fsdp_share_context" && !oneIn(20)) {
