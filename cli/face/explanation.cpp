@@ -390,6 +390,7 @@ std::string ddpCalls(const core::Model& model, const core::Plan& plan) {
     if (plan.ddp.staticGraph) text += ", static_graph=True";
     if (plan.ddp.gradientAsBucketView) text += ", gradient_as_bucket_view=True";
     text += ")\n";
+    if (plan.evaluation) return text + stepCalls(plan);
     const core::Precision& precision = plan.precision;
     const bool autocast = precision.compute() != precision.original;
     std::string indent = "   ";
@@ -433,14 +434,15 @@ std::string explanation(const Report& report, const PlanReport& plan) {
                 "GPU,\n"
                 "   every reduction copies its share back\n";
     } else if (p.policy == core::UnitPolicy::Ddp) {
-        text +=
-            "2. Every rank has the whole model; gradients are averaged in buckets, in this order\n" + bucketTable(plan);
+        text += p.evaluation ? std::string("2. Every rank has the whole model\n")
+                             : "2. Every rank has the whole model; gradients are averaged in buckets, in this order\n" +
+                                   bucketTable(plan);
         text += fmt::format("3. {}\n", syncText(p));
     } else {
         const bool alone = p.mesh.pp == 1;
         text += (alone ? "2. All layers on one GPU\n" : "2. Contiguous layers on every stage\n") + stageText(plan);
-        text += fmt::format("3. {} {}, one at a time: {}\n", p.microBatches,
-                            p.microBatches == 1 ? "micro-batch" : "micro-batches",
+        text += fmt::format("3. {} {}, {}: {}\n", p.microBatches, p.microBatches == 1 ? "micro-batch" : "micro-batches",
+                            p.evaluation && !alone ? "each stage taking the next once it is free" : "one at a time",
                             p.evaluation ? (alone ? "forward alone" : "activations go to the next stage")
                             : alone      ? "their gradients are added up, then the optimizer steps"
                                          : "activations go to the next stage, their gradients come back");

@@ -256,10 +256,11 @@ std::string textReport(const Report& report) {
     text += "\nMemory\n" + memoryTable(report);
     if (!report.notes.empty() || !report.caveats.empty()) text += "\n";
     for (const std::string& note : report.notes) text += "  fair: " + note + "\n";
-    text +=
-        "  MFU: FLOPs of matrix products and attention, forward and backward, without recomputation, over step x GPUs "
-        "x\n"
-        "  dense peak of the compute dtype.\n";
+    const bool evaluates = report.plans.front().setup.plan.evaluation;
+    text += fmt::format(
+        "  MFU: FLOPs of matrix products and attention, forward{}, over step x GPUs x\n"
+        "  dense peak of the compute dtype.\n",
+        evaluates ? " alone" : " and backward, without recomputation");
     for (const std::string& caveat : report.caveats) text += "  rests on: " + caveat + "\n";
     return text;
 }

@@ -131,13 +131,12 @@ std::vector<LongWait> costliestFirst(std::vector<LongWait> longestFirst, std::si
     return ordered;
 }
 
-/// The last span of a rank to end, apart from the host's: what the end of the step is followed back from.
+/// The last span of a rank to end: what the end of the step is followed back from.
 std::uint32_t lastSpanOf(const Timeline& timeline, const std::vector<timeline::SpanRange>& lanes, std::size_t row) {
     const timeline::RankRow& rank = timeline.ranks[row];
     std::uint32_t last = kNoIndex;
     for (std::uint32_t lane = rank.laneBegin; lane < rank.laneEnd; ++lane)
         for (std::uint32_t i = lanes[lane].begin; i < lanes[lane].end; ++i) {
-            if (static_cast<timeline::SpanKind>(timeline.spans.kind[i]) == timeline::SpanKind::Host) continue;
             if (last == kNoIndex || timeline.spans.end[i] > timeline.spans.end[last]) last = i;
         }
     return last;

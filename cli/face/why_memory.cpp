@@ -38,10 +38,11 @@ PeakAt peakAt(const PlanReport& plan, const sim::MemoryPeak& peak) {
 /// Where a unit that was gathered stands at a later action.
 struct Gathering {
     core::GatherReason reason = core::GatherReason::Demand;
-    bool waitedFor = false, sinceForward = false;
+    bool waitedFor = false, sinceForward = false, left = false;
 };
 
 std::string wordsOf(const Gathering& gathering, const core::Unit& unit) {
+    if (gathering.left) return "left whole by the evaluation before";
     if (gathering.sinceForward)
         return unit.reshard.kind == core::Reshard::Kind::False
                    ? "whole since forward, as it is not resharded after forward"
@@ -60,6 +61,8 @@ std::vector<GatheredUnit> gatheredAt(const PlanReport& plan, core::ClassId rankC
     const core::StepGraph& graph = *plan.graph;
     if (graph.plan.policy != core::UnitPolicy::Fsdp) return {};
     std::map<std::uint32_t, Gathering> gatherings;  // by unit
+    for (const core::Block& block : graph.blocks)
+        if (block.found && block.rankClass == rankClass) gatherings[block.unit.value].left = true;
     for (const HostAction& action : graph.actionsOf(graph.classes[rankClass.index()]).first(actions)) {
         if (action.kind != HostActionKind::Mark) continue;
         if (action.mark == Mark::GatherIssued) gatherings[action.unit.value] = {action.why, false, false};

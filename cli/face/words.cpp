@@ -22,6 +22,10 @@ std::string inKorean(const core::Case& one) {
         text = fmt::format("이어진 레이어를 {}개 스테이지로 나눔", plan.mesh.pp);
     else
         text = "모두 GPU 하나에";
+    if (plan.evaluation) text += ", 순전파만";
+    if (plan.microBatches > 1 && plan.evaluation && plan.mesh.pp > 1)
+        return text + fmt::format(", 크기 {}인 마이크로배치 {}개가 스테이지를 이어서 지남", one.workload.batch,
+                                  plan.microBatches);
     if (plan.microBatches > 1)
         return text + fmt::format(", 크기 {}인 마이크로배치 {}개를 하나씩", one.workload.batch, plan.microBatches);
     return text + (plan.policy == core::UnitPolicy::None ? fmt::format(", 배치 {} 한 번", one.workload.batch)
@@ -48,11 +52,14 @@ std::string planInWords(const core::Case& one, const std::string& language) {
     else
         text = "everything on one GPU";
     if (plan.microBatches > 1)
-        text += fmt::format(", {} micro-batches of {} one after another", plan.microBatches, one.workload.batch);
+        text += fmt::format(
+            ", {} micro-batches of {} {}", plan.microBatches, one.workload.batch,
+            plan.evaluation && plan.mesh.pp > 1 ? "that follow each other through the stages" : "one after another");
     else if (plan.policy != core::UnitPolicy::None)
         text += fmt::format(", a batch of {} per rank", one.workload.batch);
     else
         text += fmt::format(", one batch of {}", one.workload.batch);
+    if (plan.evaluation) text += ", forward alone";
     return text;
 }
 

@@ -37,7 +37,7 @@ private:
     }
 
     void add(Op made) {
-        made.launches = updateLaunches(m_c.model, m_c.units, m_c.plan);
+        made.launches = trainedTensors(m_c.model, m_c.units);
         m_last = m_c.builder.addOp(made);
         m_rules.useAllGradients(m_last);
     }

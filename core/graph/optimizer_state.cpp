@@ -68,12 +68,14 @@ Bytes hostBytes(const Model& model, std::span<const Unit> units, const Plan& pla
     if (plan.policy != UnitPolicy::Fsdp || !plan.fsdp.cpuOffload) return {};
     Bytes sum = optimizerStateBytes(model, units, plan, 0);
     const std::int64_t size = sizeOf(plan.precision.original);
-    for (const Unit& unit : units) sum += {(unit.paddedElements + unit.trainedPadded) / plan.mesh.dpShard * size};
+    for (const Unit& unit : units) {
+        const std::int64_t gradients = plan.evaluation ? 0 : unit.trainedPadded;
+        sum += {(unit.paddedElements + gradients) / plan.mesh.dpShard * size};
+    }
     return sum;
 }
 
-std::uint16_t updateLaunches(const Model& model, std::span<const Unit> units, const Plan& plan) {
-    if (plan.fusedOptimizer) return 1;
+std::uint16_t trainedTensors(const Model& model, std::span<const Unit> units) {
     std::size_t tensors = 0;
     for (const Unit& unit : units)
         for (const ParameterId p : unit.parameters) tensors += model.parameters[p.index()].frozen ? 0 : 1;
@@ -90,7 +92,7 @@ Op optimizerOp(const Model& model, std::span<const Unit> units, const Plan& plan
     op.read = {2 * bytes + state};
     op.written = {bytes + state};
     op.bytes = {bytes};
-    op.launches = updateLaunches(model, units, plan);
+    op.launches = plan.fusedOptimizer ? 1 : trainedTensors(model, units);
     return op;
 }
 

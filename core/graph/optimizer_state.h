@@ -30,9 +30,9 @@ namespace shardscope::core {
 /// without offload.
 [[nodiscard]] Bytes hostBytes(const Model& model, std::span<const Unit> units, const Plan& plan);
 
-/// Kernels that update the parameters, or clip their gradients: one where they are fused, else about one per trained
-/// tensor, whatever the implementation does with it.
-[[nodiscard]] std::uint16_t updateLaunches(const Model& model, std::span<const Unit> units, const Plan& plan);
+/// Trained tensors: about as many kernels clip gradients, or update parameters unless that is fused, whatever the
+/// implementation does with them.
+[[nodiscard]] std::uint16_t trainedTensors(const Model& model, std::span<const Unit> units);
 
 /// The optimizer's op without stream and place: traffic of the largest rank, Adam reads parameter, gradient and two
 /// moments and writes parameter and moments (framework semantics 1.13: 28 bytes per fp32 element), SGD reads parameter

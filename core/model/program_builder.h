@@ -98,9 +98,10 @@ public:
     TensorId softmax(TensorId x, std::string_view op = "_safe_softmax", std::optional<DType> to = {});
     TensorId batchedGemm(TensorId a, TensorId b);
     /// q [B,heads,S,d], k and v [B,kvHeads,S,d] -> [B,heads,S,d]. Math: unfused, in fp32 (16-bit operands are cast),
-    /// with the scale's root on q and on k. Eager: unfused, in its own dtype but for the softmax, which gives fp32.
+    /// with the scale's root on q and on k. Eager: unfused, in its own dtype, the softmax giving fp32 if
+    /// `wideSoftmax`.
     /// Where fewer key-value heads cannot be, they are repeated.
-    TensorId attention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind);
+    TensorId attention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind, bool wideSoftmax = true);
     /// logits [.., V] and labels, one for each row -> mean loss, a scalar.
     TensorId crossEntropy(TensorId logits, TensorId labels);
 
@@ -162,7 +163,7 @@ private:
     TensorId copyOf(TensorId x, std::string_view op, DType dtype, bool keepOrder);
     TensorId gemm(TensorId x, TensorId weight, TensorId bias, bool weightTransposed);
     TensorId fusedAttention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind);
-    TensorId eagerAttention(TensorId q, TensorId k, TensorId v, bool causal);
+    TensorId eagerAttention(TensorId q, TensorId k, TensorId v, bool causal, bool wideSoftmax);
     TensorId mathAttention(TensorId q, TensorId k, TensorId v, bool causal);
     TensorId repeatHeads(TensorId x, std::int64_t times);
     void multiply(Kernel& kernel, std::int64_t b, std::int64_t m, std::int64_t n, std::int64_t k, double products = 1);

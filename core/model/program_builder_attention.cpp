@@ -9,10 +9,11 @@
 
 namespace shardscope::core {
 
-TensorId ProgramBuilder::attention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind) {
+TensorId ProgramBuilder::attention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind,
+                                   bool wideSoftmax) {
     assert(shapeOf(q).size() == 4 && shapeOf(k).size() == 4 && shapeOf(v).size() == 4);
     if (kind == AttentionKind::Math) return mathAttention(q, k, v, causal);
-    if (kind == AttentionKind::Eager) return eagerAttention(q, k, v, causal);
+    if (kind == AttentionKind::Eager) return eagerAttention(q, k, v, causal, wideSoftmax);
     return fusedAttention(q, k, v, causal, kind);
 }
 
@@ -140,7 +141,7 @@ TensorId ProgramBuilder::repeatHeads(TensorId x, std::int64_t times) {
     return reshape(clone(wide), {shape[0], shape[1] * times, shape[2], shape[3]});
 }
 
-TensorId ProgramBuilder::eagerAttention(TensorId q, TensorId k, TensorId v, bool causal) {
+TensorId ProgramBuilder::eagerAttention(TensorId q, TensorId k, TensorId v, bool causal, bool wideSoftmax) {
     const DType original = at(q).dtype;
     const Shape shape = shapeOf(q);
     const std::int64_t together = shape[0] * shape[1], queries = shape[2], width = shape[3], keys = shapeOf(k)[2];
@@ -158,7 +159,7 @@ TensorId ProgramBuilder::eagerAttention(TensorId q, TensorId k, TensorId v, bool
         record({masked}, {scores}, [=, this] { addGradient(scores, gradientOf(masked)); });
         scores = masked;
     }
-    const TensorId probabilities = cast(softmax(scores, "_softmax", DType::F32), original);
+    const TensorId probabilities = cast(softmax(scores, "_softmax", wideSoftmax ? DType::F32 : original), original);
     const TensorId context = batchedGemm(probabilities, reshape(v, {together, keys, width}));
     return reshape(context, {shape[0], shape[1], queries, width});
 }

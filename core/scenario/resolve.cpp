@@ -441,6 +441,10 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
         resolved.notes.push_back(
             fmt::format("Every plan runs the same global batch of {} in the same precision.", resolved.globalBatch));
         for (const Case& one : resolved.cases)
+            if (t.cpuOffload && one.plan.policy != UnitPolicy::Fsdp)
+                resolved.notes.push_back(
+                    fmt::format("enable_cpu_offload is FSDP's: {} keeps everything on its GPUs.", one.plan.name));
+        for (const Case& one : resolved.cases)
             if (one.plan.microBatches > 1)
                 resolved.notes.push_back(fmt::format("{} runs it as {} micro-batches of {}{}, one after another.",
                                                      one.plan.name, one.plan.microBatches, one.workload.batch,

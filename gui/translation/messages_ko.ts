@@ -2279,5 +2279,9 @@
         <source>choose flash, efficient, cudnn or math</source>
         <translation>flash, efficient, cudnn, math 중에서 고르세요</translation>
     </message>
+    <message>
+        <source>enable_cpu_offload is FSDP&apos;s: %1 keeps everything on its GPUs.</source>
+        <translation>enable_cpu_offload는 FSDP의 것입니다: %1은(는) 모두 GPU에 둡니다.</translation>
+    </message>
 </context>
 </TS>

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/face/text_picture.h"
+#include "gui/view/figure_words.h"
 #include "gui/view/messages.h"
 #include "gui/view/words.h"
 #include "sim/price/price_graph.h"
@@ -128,7 +129,9 @@ QString DetailsPanel::peakHtml() const {
                         QStringLiteral(": ") + inWindowsLanguage(part.tensors).toHtmlEscaped() +
                         QStringLiteral("<br>") + inWindowsLanguage(part.owner).toHtmlEscaped());
         }
-        html += QStringLiteral("</table>");
+        html +=
+            QStringLiteral("</table><p>%1</p>")
+                .arg(figureFormula(Figure::PeakMemory, m_state.plans()[p].report(), m_state.plan(p)).toHtmlEscaped());
     }
     return html;
 }

@@ -151,7 +151,7 @@ std::string explainPrice(const core::StepGraph& graph, const core::Model& model,
         case Repricer::CostKind::HostPass: {
             if (knobs.freeOptimizer) return text + "  free by a knob\n";
             const double traffic = static_cast<double>(cost.bytes);
-            const HostPrice price = priceHostPass(traffic, graph.plan.fusedOptimizer, cluster);
+            const HostPrice price = priceHostPass(traffic, cost.fused, cluster);
             text += fmt::format("  {} read and written in host memory at {:.2f} GB/s a rank, {} ranks a node = {}\n",
                                 bytesText(traffic), price.rate * 1e-9, cluster.gpusPerNode, timeText(price.seconds));
             return text + fmt::format("  rate: {}\n  formula: cost model facts 6.2\n", price.source);

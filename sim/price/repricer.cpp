@@ -145,8 +145,10 @@ Repricer::Repricer(const core::StepGraph& graph, const core::Model& model) : m_g
                 cost.added = op.accumulate ? 3 * op.bytes.value : 0;
                 break;
         }
-        if (graph.streams.size() > op.stream && graph.streams[op.stream].kind == core::StreamKind::Host)
+        if (graph.streams.size() > op.stream && graph.streams[op.stream].kind == core::StreamKind::Host) {
             cost.kind = CostKind::HostPass;
+            cost.fused = graph.plan.fusedOptimizer && op.kind == OpKind::OptimizerStep;
+        }
         const auto [at, isNew] = costs.try_emplace(cost, static_cast<std::uint32_t>(m_costs.size()));
         if (isNew) m_costs.push_back(cost);
         m_costIndex.push_back(at->second);
@@ -227,7 +229,7 @@ void Repricer::priceCosts(const core::Cluster& cluster, const PriceKnobs& knobs)
                 }
                 break;
             case CostKind::HostPass:
-                if (!knobs.freeOptimizer) seconds = priceHostPass(bytes, fused, cluster).seconds;
+                if (!knobs.freeOptimizer) seconds = priceHostPass(bytes, cost.fused, cluster).seconds;
                 break;
             case CostKind::None:
             case CostKind::Compute: break;

@@ -38,6 +38,7 @@ public:
         std::int64_t bytes = 0;                        ///< payload, or traffic of copies and the optimizer
         std::int64_t launches = 0;
         std::int64_t added = 0;  ///< HostCopy: traffic of adding what came to what is there
+        bool fused = false;      ///< HostPass: the optimizer's, in one kernel
         friend bool operator==(const Cost&, const Cost&) = default;
         friend auto operator<=>(const Cost&, const Cost&) = default;
     };

@@ -117,7 +117,9 @@ HeldBack CauseFinder::blockerOf(std::uint32_t span, std::int64_t before) const {
         const Flow& flow = m_timeline.flows[m_flows[f]];
         if (flow.reason == FlowReason::Communicator || m_timeline.lanes[spans.lane[flow.from]].rankIndex != rank)
             continue;
-        const bool isHost = static_cast<SpanKind>(spans.kind[flow.from]) == SpanKind::Host;
+        // Launches; work of the host that makes something, an optimizer's, is a link like any other.
+        const bool isHost =
+            static_cast<SpanKind>(spans.kind[flow.from]) == SpanKind::Host && flow.reason == FlowReason::Launch;
         consider(isHost ? HeldBack::By::Host : HeldBack::By::Span, spans.end[flow.from], flow.from, flow.reason);
     }
     if (spans.issued[span] != kNotIssued)
@@ -240,7 +242,9 @@ void CauseFinder::blameChain(HeldBack blocker, std::int64_t begin, std::int64_t 
             }
         } else {
             const bool isCompute = m_timeline.lanes[spans.lane[link]].computeStream;
-            blame(spans.start[link], isCompute ? unknown : Piece{0, 0, Cause::Copy, spans.unit[link], link});
+            const bool isHost = static_cast<SpanKind>(spans.kind[link]) == SpanKind::Host;
+            const Cause cause = isHost ? causeOfHost(static_cast<Activity>(spans.activity[link])) : Cause::Copy;
+            blame(spans.start[link], isCompute ? unknown : Piece{0, 0, cause, spans.unit[link], link});
             blocker = blockerOf(link, now);
         }
         linksAtThisInstant = now < before ? 0 : linksAtThisInstant + 1;

@@ -25,12 +25,12 @@ TensorId padHeads(LayerWriter& w, TensorId x, std::int64_t width) {
 
 }  // namespace
 
-TensorId attendHeads(LayerWriter& w, TensorId q, TensorId k, TensorId v, bool causal, bool unfused) {
+TensorId attendHeads(LayerWriter& w, TensorId q, TensorId k, TensorId v, bool causal, bool unfused, bool wideSoftmax) {
     ProgramBuilder& b = w.b;
     const auto kind = unfused ? Workload::AttentionKind::Math : w.workload.attention;
     const Shape shape = b.shapeOf(q);
     const std::int64_t width = b.shapeOf(v)[3];
-    TensorId context = b.attention(q, k, padHeads(w, v, shape[3]), causal, kind);
+    TensorId context = b.attention(q, k, padHeads(w, v, shape[3]), causal, kind, wideSoftmax);
     if (width != shape[3] && !b.tooLarge()) context = b.slice(context, 3, 0, width);
     const TensorId joined = b.contiguous(b.transpose(context, 1, 2));
     return b.reshape(joined, {shape[0], shape[2], shape[1] * width});
@@ -100,8 +100,11 @@ TensorId attend(LayerWriter& w, const AttentionParts& p, TensorId x, TensorId me
         query = rotate(w, query, p.rotary, tables);
         key = rotate(w, key, p.rotary, tables);
     }
-    const TensorId joined = p.scores ? attendScores(w, query, key, value, p.scores(w, query, key))
-                                     : attendHeads(w, query, key, value, p.causal && !memory.valid(), p.unfused);
+    // The families with rotary embeddings; those with learnt positions stay in the model's dtype.
+    const bool wideSoftmax = p.rotary > 0;
+    const TensorId joined =
+        p.scores ? attendScores(w, query, key, value, p.scores(w, query, key))
+                 : attendHeads(w, query, key, value, p.causal && !memory.valid(), p.unfused, wideSoftmax);
     return p.output.empty() ? joined : w.apply(p.output, joined);
 }
 

@@ -36,8 +36,10 @@ struct AttentionParts {
 /// Self attention of x [B, S, h]; cross attention over `memory` [B, T, h] if that is valid.
 TensorId attend(LayerWriter& w, const AttentionParts& parts, TensorId x, TensorId memory = {});
 
+/// `wideSoftmax`: transformers' eager form takes its softmax in fp32.
 /// Scaled dot-product attention of q [B, heads, S, d] over k and v, joined to [B, S, heads * d].
-TensorId attendHeads(LayerWriter& w, TensorId q, TensorId k, TensorId v, bool causal, bool unfused);
+TensorId attendHeads(LayerWriter& w, TensorId q, TensorId k, TensorId v, bool causal, bool unfused,
+                     bool wideSoftmax = true);
 
 /// The same with two products and a softmax, `added` among the scores.
 TensorId attendScores(LayerWriter& w, TensorId q, TensorId k, TensorId v, const std::vector<TensorId>& added);
