@@ -43,10 +43,12 @@ Executor::Executor(const core::Model& model, const core::StepGraph& graph, std::
 
 Executor::~Executor() {
     m_activations.clear();
-    for (UnitMemory& unit : m_units)
-        for (Held* held : {&unit.shard, &unit.unsharded, &unit.slice, &unit.cast, &unit.gather, &unit.reduceInput,
-                           &unit.reduceShare, &unit.shardedGradient, &unit.repeated})
+    for (UnitMemory& unit : m_units) {
+        if (!unit.host.empty()) unit.shard = {};  // no memory of the device
+        for (Held* held : {&unit.shard, &unit.unsharded, &unit.slice, &unit.cast, &unit.staged, &unit.scratch,
+                           &unit.gather, &unit.reduceInput, &unit.reduceShare, &unit.shardedGradient, &unit.repeated})
             if (held->allocated()) m_device.release(held->memory);
+    }
     for (auto& [id, memory] : m_gradientBlocks) m_device.release(memory);
     for (auto& [id, memory] : m_stateBlocks) m_device.release(memory);
     if (m_received.allocated()) m_device.release(m_received.memory);
