@@ -449,7 +449,7 @@ inline PeakError checkPeak(const Document& file, const Model& model, Differences
 struct Comparison {
     enum class Verdict { Equal, Differs, NotExpressible, Unreadable } verdict = Verdict::Equal;
     std::vector<std::string> lines;  ///< what differs, the knob that is missing, or why it cannot be read
-    recorded::PeakError peak;        ///< of `kind: peak`
+    recorded::PeakError peak = {};   ///< of `kind: peak`
 };
 
 /// Builds the model that the recording names and compares. Of `kind: peak` only the file's name tells the norm.
