@@ -147,9 +147,14 @@ std::vector<HardwareFigure> figuresOf(const core::Gpu& gpu) {
 }
 
 std::vector<HardwareFigure> figuresOf(const core::Node& node) {
-    return {{"link, per GPU and direction", amountText(node.linkBandwidth, "GB/s", 1e9), node.linkBandwidth},
-            {"NICs", amountText(node.nics, "", 1), node.nics},
-            {"network, per node and direction", amountText(node.networkBandwidth, "GB/s", 1e9), node.networkBandwidth}};
+    std::vector<HardwareFigure> all{
+        {"link, per GPU and direction", amountText(node.linkBandwidth, "GB/s", 1e9), node.linkBandwidth},
+        {"NICs", amountText(node.nics, "", 1), node.nics},
+        {"network, per node and direction", amountText(node.networkBandwidth, "GB/s", 1e9), node.networkBandwidth}};
+    if (node.hostOptimizer.known)
+        all.push_back(
+            {"optimizer on the CPUs, per node", amountText(node.hostOptimizer, "GB/s", 1e9), node.hostOptimizer});
+    return all;
 }
 
 std::string figureTable(const std::vector<HardwareFigure>& figures) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/full_names.h"
 #include "core/base/nearest.h"
 
 namespace shardscope::core {
@@ -13,10 +14,6 @@ namespace shardscope::core {
 namespace {
 
 constexpr const char* kPlace = "[training] frozen";
-
-bool lies(const std::string& name, const std::string& below) {
-    return name == below || (name.size() > below.size() && name.starts_with(below) && name[below.size()] == '.');
-}
 
 TensorId ownerOf(const Program& program, TensorId tensor) {
     return program.tensor(tensor).storage.valid() ? program.tensor(tensor).storage : tensor;
@@ -52,7 +49,7 @@ Result<void> mark(Model& model, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
         bool found = false;
         for (Parameter& parameter : model.parameters)
-            if (lies(parameter.name, name)) found = parameter.frozen = true;
+            if (liesIn(parameter.name, name)) found = parameter.frozen = true;
         if (found) continue;
         std::vector<std::string> known;
         for (const Module& module : model.modules) known.push_back(module.name);

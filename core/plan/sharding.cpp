@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "core/base/full_names.h"
+
 namespace shardscope::core {
 
 namespace {
@@ -40,9 +42,8 @@ std::int64_t paddedElements(const Shape& shape, std::int64_t ranks) {
 
 bool cutOnDim1(const Plan& plan, std::string_view name, const Shape& shape) {
     if (shape.size() < 2) return false;
-    return std::any_of(plan.fsdp.shardedOnDim1.begin(), plan.fsdp.shardedOnDim1.end(), [&](const std::string& asked) {
-        return name.starts_with(asked) && (name.size() == asked.size() || name[asked.size()] == '.');
-    });
+    return std::any_of(plan.fsdp.shardedOnDim1.begin(), plan.fsdp.shardedOnDim1.end(),
+                       [&](const std::string& asked) { return liesIn(name, asked); });
 }
 
 std::int64_t paddedElements(const Plan& plan, std::string_view name, const Shape& shape) {

@@ -100,7 +100,8 @@ TensorId attend(LayerWriter& w, const AttentionParts& p, TensorId x, TensorId me
         query = rotate(w, query, p.rotary, tables);
         key = rotate(w, key, p.rotary, tables);
     }
-    // The families with rotary embeddings; those with learnt positions stay in the model's dtype.
+    // Recorded: fp32 for llama, the model's dtype for GPT-2. Taken to hold for all families with rotary embeddings, and
+    // for all others.
     const bool wideSoftmax = p.rotary > 0;
     const TensorId joined =
         p.scores ? attendScores(w, query, key, value, p.scores(w, query, key))
