@@ -16,6 +16,9 @@ int main(int argc, char** argv) {
     // What an answer gives back, the next one takes: with every change of a knob, megabytes come and go.
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
+    // And so do tens of thousands of small pieces, which glibc would gather again and again, whenever a larger one is
+    // asked for: a tenth of an answer's time.
+    mallopt(M_MXFAST, 0);
     QApplication app(argc, argv);
     QCoreApplication::setOrganizationName(QStringLiteral("Shardscope"));
     QCoreApplication::setApplicationName(QStringLiteral("shardscope-gui"));

@@ -18,9 +18,10 @@ void parallelFor(std::size_t count, const Work& work) {
     const auto serve = [&] {
         for (std::size_t i = next++; i < count; i = next++) work(i);
     };
+    // Asked once: it reads files.
+    static const std::size_t processors = std::thread::hardware_concurrency();
     std::vector<std::jthread> others;
-    for (std::size_t t = 1; t < std::min<std::size_t>(count, std::thread::hardware_concurrency()); ++t)
-        others.emplace_back(serve);
+    for (std::size_t t = 1; t < std::min(count, processors); ++t) others.emplace_back(serve);
     serve();
 }
 

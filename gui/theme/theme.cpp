@@ -68,7 +68,7 @@ constexpr Colours kLight{"#f4f5f7", "#ffffff", "#eef0f3", "#16181d", "#50555e", 
                          "#b00020", "#ffffff", "#8c8c8c", "#ffffff", "#b5b5b5", "#eaf7f2", "#3f9f82"};
 constexpr Colours kDark{"#22252b", "#1a1c21", "#272b32", "#eceef2", "#aab0bb", "#333842", "#4aa3e0",
                         "#10131a", "#7cc0f0", "#1a1c21", "#33373f", "#a0a6b0", "#ff8a80", "#ffffff",
-                        "#ff8a80", "#22252b", "#868c96", "#1a1c21", "#4d525c", "#1d3a33", "#4fae92"};
+                        "#ff8a80", "#22252b", "#868c96", "#1a1c21", "#717885", "#1d3a33", "#4fae92"};
 constexpr Colours kContrast{"#000000", "#000000", "#101010", "#ffffff", "#ffffff", "#1c1c1c", "#ffe14d",
                             "#000000", "#9ad7ff", "#000000", "#5a5a5a", "#ffffff", "#ffb3ad", "#ffff00",
                             "#ffff00", "#000000", "#ffffff", "#000000", "#b0b0b0", "#003d2e", "#8fffd6"};

@@ -1,6 +1,7 @@
 #include "gui/view/details_panel.h"
 
 #include <QEvent>
+#include <QScrollBar>
 #include <utility>
 
 #include "cli/face/text_picture.h"
@@ -27,7 +28,6 @@ DetailsPanel::DetailsPanel(PageState& state, QWidget* parent) : QTextBrowser(par
     setOpenLinks(true);
     setAccessibleName(tr("Details"));
     connect(&state, &PageState::selectionChanged, this, &DetailsPanel::fill);
-    connect(&state, &PageState::answerChanged, this, &DetailsPanel::fill);
     fill();
 }
 
@@ -57,7 +57,12 @@ void DetailsPanel::fill() {
                     peakHtml();
     }
     // An answer comes with more than one signal, and laying out text is dear.
-    if (std::exchange(m_shown, html) != html) setHtml(html);
+    if (std::exchange(m_shown, html) == html) return;
+    // Where the same is told with other numbers, whoever reads it reads on.
+    const bool sameSubject = std::exchange(m_subject, m_state.selection()) == m_state.selection();
+    const int at = verticalScrollBar()->value();
+    setHtml(html);
+    if (sameSubject) verticalScrollBar()->setValue(at);
 }
 
 QString DetailsPanel::selectionHtml(const PieceId& id) const {
@@ -117,20 +122,21 @@ QString DetailsPanel::peakHtml() const {
     QString html;
     for (std::size_t p = 0; p < m_state.plans().size(); ++p) {
         const sim::MemoryPeak& peak = m_state.plan(p).tightest().memory.step.deviceTime;
-        html += QStringLiteral("<p><b>%1</b></p><table>")
+        html += QStringLiteral("<p><b>%1</b></p>")
                     .arg(tr("Memory peak of %1: %2")
                              .arg(m_state.titleOf(p).toHtmlEscaped(), toQString(cli::bytesText(peak.total.value))));
         int shown = 0;
         for (const sim::MemoryPart& part : peak.parts) {
             if (++shown > 8) break;
-            html +=
-                row(toQString(cli::bytesText(part.bytes.value)),
-                    toQString(pictureText().memoryCategories[static_cast<std::size_t>(part.category)]).toHtmlEscaped() +
-                        QStringLiteral(": ") + inWindowsLanguage(part.tensors).toHtmlEscaped() +
-                        QStringLiteral("<br>") + inWindowsLanguage(part.owner).toHtmlEscaped());
+            html += QStringLiteral("<p style=\"margin-bottom:4px\"><b>%1</b> %2: %3<br>%4</p>")
+                        .arg(toQString(cli::bytesText(part.bytes.value)),
+                             toQString(pictureText().memoryCategories[static_cast<std::size_t>(part.category)])
+                                 .toHtmlEscaped(),
+                             inWindowsLanguage(part.tensors).toHtmlEscaped(),
+                             inWindowsLanguage(part.owner).toHtmlEscaped());
         }
         html +=
-            QStringLiteral("</table><p>%1</p>")
+            QStringLiteral("<p>%1</p>")
                 .arg(figureFormula(Figure::PeakMemory, m_state.plans()[p].report(), m_state.plan(p)).toHtmlEscaped());
     }
     return html;

@@ -24,7 +24,8 @@ private:
     [[nodiscard]] QString peakHtml() const;
 
     PageState& m_state;
-    QString m_shown;  ///< HTML
+    QString m_shown;                   ///< HTML
+    std::optional<PieceId> m_subject;  ///< what it tells of; the peaks, where of no piece
 };
 
 }  // namespace shardscope::gui

@@ -113,8 +113,7 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_desktop(QApplic
     m_slow->setSingleShot(true);
     m_slow->setInterval(150);
     connect(m_slow, &QTimer::timeout, this, [this] {
-        m_stage->show();
-        m_progress->show();
+        for (QWidget* widget : std::initializer_list<QWidget*>{m_stage, m_progress, m_cancel}) widget->show();
     });
 
     connect(m_start, &StartPage::sampleChosen, this, &MainWindow::openSample);
@@ -124,13 +123,12 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_desktop(QApplic
     connect(&m_evaluator, &Evaluator::answered, this, &MainWindow::showAnswer);
     connect(&m_evaluator, &Evaluator::failed, this, &MainWindow::showError);
     connect(&m_evaluator, &Evaluator::busyChanged, this, [this](bool busy) {
-        m_cancel->setVisible(busy);
         if (busy) {
             showProgress(core::WorkStage::Reading, {}, 0);
             m_slow->start();
         } else {
             m_slow->stop();
-            for (QWidget* widget : {static_cast<QWidget*>(m_stage), static_cast<QWidget*>(m_progress)}) widget->hide();
+            for (QWidget* widget : std::initializer_list<QWidget*>{m_stage, m_progress, m_cancel}) widget->hide();
         }
     });
     connect(&m_evaluator, &Evaluator::progressed, this, &MainWindow::showProgress);
@@ -204,7 +202,7 @@ void MainWindow::makePanels() {
     m_stage->setObjectName(QStringLiteral("stage"));
     m_stage->hide();
     m_cancel = new QPushButton;
-    // Its place stays free: coming and going with every change of a knob, it would move what is beside it.
+    // Its place stays free: coming and going, it would move what is beside it.
     QSizePolicy policy = m_cancel->sizePolicy();
     policy.setRetainSizeWhenHidden(true);
     m_cancel->setSizePolicy(policy);
@@ -431,7 +429,7 @@ void MainWindow::measure() {
     m_progress->setMaximumWidth(fontMetrics().averageCharWidth() * 20);
     // As many lines of the panels below as they begin with; where text is large, the timeline keeps the most.
     if (m_panelsShown)
-        resizeDocks({m_differenceDock}, {std::min(fontMetrics().height() * 15, height() * 2 / 5)}, Qt::Vertical);
+        resizeDocks({m_differenceDock}, {std::min(fontMetrics().height() * 16, height() * 2 / 5)}, Qt::Vertical);
 }
 
 void MainWindow::setScale(int percent) {

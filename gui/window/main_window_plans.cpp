@@ -30,9 +30,10 @@ void MainWindow::changeStudy(Study next, const QString& key) {
             return;
         }
         m_editedPath = changed;
-        m_knobs->setScenario(study.scenario);
         m_firstAnswer = false;  // whatever was being opened, this is another study of what is open
+        // The worker has begun when the knobs are put to their values.
         m_evaluator.change(m_state.answer(), study.scenario, study.strategies);
+        m_knobs->setScenario(study.scenario);
     }));
 }
 
