@@ -128,7 +128,7 @@ QString DetailsPanel::peakHtml() const {
         int shown = 0;
         for (const sim::MemoryPart& part : peak.parts) {
             if (++shown > 8) break;
-            html += QStringLiteral("<p style=\"margin-bottom:4px\"><b>%1</b> %2: %3<br>%4</p>")
+            html += QStringLiteral("<p style=\"margin-top:4px;margin-bottom:4px\"><b>%1</b> %2: %3<br>%4</p>")
                         .arg(toQString(cli::bytesText(part.bytes.value)),
                              toQString(pictureText().memoryCategories[static_cast<std::size_t>(part.category)])
                                  .toHtmlEscaped(),

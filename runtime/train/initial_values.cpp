@@ -137,33 +137,4 @@ Batch formulaBatch(const core::VitSpec& spec, std::int64_t first, std::int64_t c
     return batch;
 }
 
-Batch shapesBatch(const core::VitSpec& spec, std::int64_t first, std::int64_t count) {
-    Batch batch;
-    const double side = static_cast<double>(spec.imageSize);
-    for (std::int64_t i = first; i < first + count; ++i) {
-        const std::int64_t label = i % spec.classes;
-        Random random(static_cast<std::uint32_t>(i));
-        const double centreX = side * (0.4 + 0.2 * random.uniform()), centreY = side * (0.4 + 0.2 * random.uniform());
-        const double size = side * (0.15 + 0.05 * static_cast<double>(label / 5 % 4) + 0.02 * random.uniform());
-        const double thick = side * 0.05;
-        for (std::int64_t pixel = 0; pixel < spec.channels * spec.imageSize * spec.imageSize; ++pixel) {
-            const double dx = static_cast<double>(pixel % spec.imageSize) - centreX;
-            const double dy = static_cast<double>(pixel / spec.imageSize % spec.imageSize) - centreY;
-            const double distance = std::hypot(dx, dy);
-            const bool inside = std::fabs(dx) < size && std::fabs(dy) < size;
-            bool lit = false;
-            switch (label % 5) {
-                case 0: lit = distance < size; break;                                              // disc
-                case 1: lit = std::fabs(distance - size) < thick; break;                           // ring
-                case 2: lit = inside && std::fabs(dy) < thick; break;                              // bar
-                case 3: lit = inside && std::fabs(dx) < thick; break;                              // post
-                default: lit = inside && std::fabs(std::fabs(dx) - std::fabs(dy)) < thick; break;  // cross
-            }
-            batch.values.push_back(static_cast<float>((lit ? 0.8 : -0.8) + 0.2 * (2 * random.uniform() - 1)));
-        }
-        batch.labels.push_back(label);
-    }
-    return batch;
-}
-
 }  // namespace shardscope::runtime

@@ -1,7 +1,6 @@
 #pragma once
 
-// Values to begin with: the initial parameters of a model, the formula fill of the reference vectors, and generated
-// images.
+// Values to begin with: the initial parameters of a model, and the formula fill of the reference vectors.
 
 #include <cstdint>
 #include <string_view>
@@ -30,9 +29,6 @@ using ParameterValues = std::vector<std::vector<float>>;
 
 /// Samples [first, first + count) of the formula images (channels x side x side each), labels i mod classes.
 [[nodiscard]] Batch formulaBatch(const core::VitSpec& spec, std::int64_t first, std::int64_t count);
-/// Samples of an endless set of grey shapes: the class of sample i is i mod classes and decides the shape (disc, ring,
-/// bar, post, cross) and its size; place and noise come from the sample's number. Values in [-1, 1].
-[[nodiscard]] Batch shapesBatch(const core::VitSpec& spec, std::int64_t first, std::int64_t count);
 
 /// Parameters in the order of PyTorch's state_dict: a module's own parameters first, then its children in registration
 /// order.

@@ -8,6 +8,8 @@
 
 #include "core/plan/sharding.h"
 #include "runtime/communicator/thread_communicator.h"
+#include "runtime/data/grey_shapes.h"
+#include "runtime/data/sample_order.h"
 #include "runtime/device/reference_device.h"
 #include "runtime/executor/rank_map.h"
 #include "runtime/train/step_timeline.h"
@@ -24,25 +26,52 @@ struct Training {
     const core::Model& model;
     const core::StepGraph& graph;
     const ParameterValues& initial;
+    const ImageSet* images = nullptr;  ///< null: the samples come from elsewhere
     std::int64_t globalBatch = 0;
     std::vector<std::vector<StepOutcome>> outcomes;      ///< [rank][step]; op times of the last step only
     std::vector<RankReport> reports;                     ///< by rank
     std::vector<ParameterValues> gradients, parameters;  ///< by rank: own parts
 };
 
-Result<Batch> samplesOf(const Training& training, std::int64_t step, std::int64_t first, std::int64_t count) {
-    const TrainConfig& config = training.config;
-    if (config.samples) return config.samples(step, first, count);
-    const auto* vit = std::get_if<core::VitSpec>(&config.model);
-    assert(vit != nullptr);  // checkSamples
-    if (config.data == TrainingData::Formula) return formulaBatch(*vit, first, count);
-    return shapesBatch(*vit, step * training.globalBatch + first, count);
-}
+/// The samples of one rank, from wherever the configuration takes them.
+class RankSamples {
+public:
+    static Result<RankSamples> create(const Training& training, std::int64_t dataRank) {
+        const core::Mesh& mesh = training.graph.plan.mesh;
+        const std::int64_t ofStep = training.config.batch * training.graph.plan.microBatches;
+        RankSamples samples(training, dataRank);
+        if (training.images != nullptr) {
+            SHARDSCOPE_ASSIGN(samples.m_order, SampleOrder::create(training.images->size(),
+                                                                   {mesh.dpReplicate * mesh.dpShard, dataRank, ofStep},
+                                                                   training.config.setEpoch));
+        }
+        return samples;
+    }
+
+    Result<Batch> of(std::int64_t step, std::uint16_t microBatch) {
+        const TrainConfig& config = m_training->config;
+        if (m_order) {
+            const auto count = static_cast<std::size_t>(config.batch);
+            const auto* vit = std::get_if<core::VitSpec>(&config.model);
+            return batchOf(*m_training->images, m_order->indicesOf(step).subspan(microBatch * count, count),
+                           vit->channels);
+        }
+        const std::int64_t first = (m_dataRank * m_training->graph.plan.microBatches + microBatch) * config.batch;
+        if (config.samples) return config.samples(step, first, config.batch);
+        return formulaBatch(*std::get_if<core::VitSpec>(&config.model), first, config.batch);
+    }
+
+private:
+    RankSamples(const Training& training, std::int64_t dataRank) : m_training(&training), m_dataRank(dataRank) {}
+
+    const Training* m_training;
+    std::int64_t m_dataRank;
+    std::optional<SampleOrder> m_order;
+};
 
 Result<void> trainRank(Training& training, ThreadWorld& world, std::int64_t rank) {
     const TrainConfig& config = training.config;
-    const core::Plan& plan = training.graph.plan;
-    const RankMap place{plan.mesh, rank};
+    const RankMap place{training.graph.plan.mesh, rank};
     const auto index = static_cast<std::size_t>(rank);
     ReferenceDevice device;
     const auto communicators = [&](const std::string& name, const std::vector<std::int64_t>& members) {
@@ -57,6 +86,7 @@ Result<void> trainRank(Training& training, ThreadWorld& world, std::int64_t rank
     report.rank = rank;
     report.rankClass = executor->rankClass().name;
     report.peak = device.liveBytes();
+    SHARDSCOPE_ASSIGN(RankSamples samples, RankSamples::create(training, place.dataRank()));
     for (std::int64_t step = 0; step < config.steps; ++step) {
         StepObserver observer;
         observer.launched = [&](core::OpId op, const LiveBytes& live) {
@@ -72,10 +102,7 @@ Result<void> trainRank(Training& training, ThreadWorld& world, std::int64_t rank
                 }
                 return {};
             };
-        const auto batches = [&](std::uint16_t microBatch) {
-            const std::int64_t first = (place.dataRank() * plan.microBatches + microBatch) * config.batch;
-            return samplesOf(training, step, first, config.batch);
-        };
+        const auto batches = [&](std::uint16_t microBatch) { return samples.of(step, microBatch); };
         SHARDSCOPE_ASSIGN(StepOutcome outcome, executor->runStep(batches, observer));
         if (config.progress && !outcome.losses.empty())
             config.progress(rank, step,
@@ -142,8 +169,25 @@ Result<void> checkConfig(const TrainConfig& config) {
     return {};
 }
 
-Result<void> checkSamples(const TrainConfig& config, const core::Model& model) {
-    if (config.samples || std::holds_alternative<core::VitSpec>(config.model)) return {};
+/// What is trained on; null where the caller gives samples, or the formula does. Errors: no images for this model.
+Result<std::shared_ptr<const ImageSet>> imagesOf(const TrainConfig& config, const core::Model& model,
+                                                 std::int64_t globalBatch) {
+    if (config.samples) return nullptr;
+    const auto* vit = std::get_if<core::VitSpec>(&config.model);
+    if (vit != nullptr && config.data == TrainingData::Formula) return nullptr;
+    if (vit != nullptr) {
+        constexpr std::int64_t kGenerated = 40000;
+        std::shared_ptr<const ImageSet> images = config.images;
+        if (images == nullptr && vit->imageSize < GreyShapes::kLeastSide)
+            return core::fail(core::ErrorCode::Unsupported,
+                              fmt::format("images of {0} x {0} pixels; the generated ones have at least {1} x {1}",
+                                          vit->imageSize, GreyShapes::kLeastSide),
+                              model.name, "use larger images (model.image_size)");
+        if (images == nullptr)
+            images = std::make_shared<GreyShapes>(Split::Train, std::max(kGenerated, globalBatch), vit->imageSize);
+        SHARDSCOPE_TRY(checkImages(*images, *vit));
+        return images;
+    }
     return core::fail(core::ErrorCode::Unsupported, "the built-in samples are images, and this model takes no images",
                       model.name, "train a vision transformer (shardscope models), or simulate this model");
 }
@@ -187,7 +231,6 @@ Result<TrainReport> trainSteps(const TrainConfig& config) {
     workload.attention = config.attention;
     workload.frozen = config.frozen;
     SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(config.model, workload));
-    SHARDSCOPE_TRY(checkSamples(config, model));
     core::StepGraph built;
     if (config.graph == nullptr) {
         SHARDSCOPE_ASSIGN(built, core::buildStepGraph(model, config.plan));
@@ -201,8 +244,9 @@ Result<TrainReport> trainSteps(const TrainConfig& config) {
                                                               initial.size(), model.parameters.size()));
 
     const auto ranks = static_cast<std::size_t>(mesh.size());
-    Training training{config, model, graph, initial, 0, {}, {}, {}, {}};
-    training.globalBatch = config.batch * graph.plan.microBatches * mesh.dpReplicate * mesh.dpShard;
+    const std::int64_t globalBatch = config.batch * graph.plan.microBatches * mesh.dpReplicate * mesh.dpShard;
+    SHARDSCOPE_ASSIGN(const std::shared_ptr<const ImageSet> images, imagesOf(config, model, globalBatch));
+    Training training{config, model, graph, initial, images.get(), globalBatch, {}, {}, {}, {}};
     training.outcomes.resize(ranks);
     training.reports.resize(ranks);
     training.gradients.assign(ranks, ParameterValues(model.parameters.size()));

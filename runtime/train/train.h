@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/base/result.h"
 #include "core/graph/build.h"
 #include "core/model/spec.h"
+#include "runtime/data/image_set.h"
 #include "runtime/executor/executor.h"
 #include "runtime/train/initial_values.h"
 #include "traces/timeline/breakdown.h"
@@ -19,7 +21,7 @@
 namespace shardscope::runtime {
 
 enum class TrainingData : std::uint8_t {
-    Shapes,   ///< generated grey shapes, new ones in every step
+    Images,   ///< TrainConfig::images, shuffled anew in every epoch
     Formula,  ///< the images of the reference vectors, the same batch in every step
 };
 
@@ -33,7 +35,10 @@ struct TrainConfig {
     std::int64_t steps = 5;
     OptimizerSettings optimizer;
     std::uint32_t seed = 0;
-    TrainingData data = TrainingData::Shapes;
+    TrainingData data = TrainingData::Images;
+    /// Null: generated ones (GreyShapes), as large as the model takes them.
+    std::shared_ptr<const ImageSet> images = nullptr;
+    bool setEpoch = true;  ///< the sampler is told each epoch; else each has the order of the first one
 
     // For callers with values of their own; all may be empty.
     std::optional<ParameterValues> parameters;
