@@ -58,6 +58,8 @@ void bind(CLI::App& app, std::string_view names, std::string_view operand, std::
     if (names == "--language") option = app.add_option(spelled, a.language, text)->check(CLI::IsMember({"en", "ko"}));
     if (names == "--device") option = app.add_option(spelled, a.device, text);
     if (names == "--ranks") option = app.add_option(spelled, a.ranks, text)->check(CLI::Range(1, 64));
+    if (names == "--data") option = app.add_option(spelled, a.data, text)->check(checkNotEmpty, "");
+    if (names == "--no-set-epoch") option = app.add_flag(spelled, a.noSetEpoch, text);
     if (names == "--steps") option = app.add_option(spelled, a.steps, text)->check(CLI::Range(1, 100'000));
     if (names == "--runs") option = app.add_option(spelled, a.runs, text)->allow_extra_args(false);
     if (names == "--collectives") option = app.add_option(spelled, a.collectives, text)->allow_extra_args(false);

@@ -31,6 +31,9 @@ const std::vector<Option>& optionTable() {
         {"--gemm", "FILE", "Matrix products that were measured, as CSV; may be repeated.", "@file"},
         {"--attention", "FILE", "Attention kernels that were measured, as CSV; may be repeated.", "@file"},
         {"--csv", "", "Print a line a row of the measurements: measured, predicted, ln(predicted / measured), or why not.", ""},
+        {"--data", "PATH", "Images to train on: a folder with the IDX files of MNIST or Fashion-MNIST, or such a file of images, plain or "
+                           ".gz. Left out: generated grey shapes.", "@file"},
+        {"--no-set-epoch", "", "Leave out the call that tells the sampler each epoch: every epoch has the order of the first.", ""},
         {"--steps", "N", "Steps. What takes plain loops more than about a minute is refused.", ""},
     };
     return kOptions;
@@ -54,7 +57,7 @@ const std::vector<Command>& commandTable() {
          {"--set", "--strategy", "--dot", "--json"},
          "graph vit_tiny --set parallelism.data_parallel_shard_degree=2 --dot", runGraph},
         {"run", "Train the model for real, by walking the same graph.", "[SCENARIO]", kScenario,
-         {"--device", "--ranks", "--strategy", "--steps", "--set", "--json"},
+         {"--device", "--ranks", "--strategy", "--steps", "--data", "--no-set-epoch", "--set", "--json"},
          "run --device reference --ranks 4 --strategy fsdp --steps 5", runTraining},
         {"backtest", "Published measurements beside what the simulator says of them.", "", "",
          {"--runs", "--collectives", "--gemm", "--attention", "-o,--output", "--json", "--csv"},

@@ -25,6 +25,8 @@ struct Arguments {
     std::string over;                                             ///< sweep: "section.key=v1,v2"
     std::string device = "reference";                             ///< run
     std::int64_t ranks = 0, steps = 5;                            ///< run; 0: as the scenario says
+    std::string data;                                             ///< run: IDX files; empty: generated images
+    bool noSetEpoch = false;                                      ///< run
     std::vector<std::string> runs, collectives, gemm, attention;  ///< backtest: files of measurements
     bool json = false, csv = false, explain = false, dot = false, describe = false;
     bool whyMemory = false, whyIdle = false;  ///< simulate

@@ -6,10 +6,12 @@
 #include <variant>
 
 #include "cli/command/command.h"
+#include "cli/command/image_files.h"
 #include "cli/face/layer_times.h"
 #include "cli/face/load.h"
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
+#include "runtime/data/distributed_sampler.h"
 #include "runtime/train/train.h"
 
 namespace shardscope::cli {
@@ -110,6 +112,23 @@ Result<void> checkWork(const core::Model& model, const core::Plan& plan, std::in
         "--steps; or simulate it");
 }
 
+/// What comes of a sampler that is not told the epoch: nothing fails, and nothing new is seen.
+std::string repeatedOrder(std::int64_t samples, std::int64_t ranks) {
+    constexpr std::size_t kShown = 8;
+    std::string text = fmt::format("The first {} samples of each rank:\n", kShown);
+    runtime::DistributedSampler sampler(samples, ranks, {});
+    for (std::int64_t rank = 0; rank < ranks; ++rank)
+        for (const int epoch : {0, 1}) {
+            // Nobody calls setEpoch(epoch).
+            std::vector<std::int64_t> indices = sampler.indicesOf(rank);
+            indices.resize(std::min(indices.size(), kShown));
+            text += fmt::format("  rank {}, epoch {}: {}\n", rank, epoch, fmt::join(indices, " "));
+        }
+    return text +
+           "Warning: the sampler is not told the epoch, so every epoch repeats this order. In PyTorch: call "
+           "sampler.set_epoch(epoch) before each epoch.\n";
+}
+
 Document jsonOf(const runtime::TrainReport& report, const core::Case& one) {
     Document out = Document::table(), losses = Document::list(), steps = Document::list(), ranks = Document::list();
     out.set("schema", Document::of("shardscope.run"));
@@ -199,10 +218,28 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     config.attention = one.workload.attention;
     config.frozen = one.workload.frozen;
     config.steps = arguments.steps;
+    config.setEpoch = !arguments.noSetEpoch;
+    const core::Mesh& mesh = config.plan.mesh;
+    if (!arguments.data.empty()) {
+        const auto* vit = std::get_if<core::VitSpec>(&resolved.model);
+        if (vit == nullptr)
+            return fail(ErrorCode::Unsupported, "images for a model that takes none", "--data",
+                        "leave --data out, or run a vision transformer (shardscope models)");
+        SHARDSCOPE_ASSIGN(config.images, loadImages(arguments.data, vit->classes));
+    }
     if (!arguments.json) {
         SHARDSCOPE_TRY(print(fmt::format(
             "{}: {} on {} {}, {} samples a step\n", arguments.input.empty() ? "vit_tiny" : loaded.source, one.plan.name,
             one.plan.mesh.size(), one.plan.mesh.size() == 1 ? "rank" : "ranks", resolved.globalBatch)));
+    }
+    if (arguments.noSetEpoch) {
+        const std::int64_t samples =
+            config.images != nullptr ? config.images->size() : runtime::generatedImages(resolved.globalBatch);
+        const std::string told = repeatedOrder(samples, mesh.dpReplicate * mesh.dpShard);
+        if (arguments.json)
+            std::fputs(told.c_str(), stderr);
+        else
+            SHARDSCOPE_TRY(print(told));
     }
     SHARDSCOPE_ASSIGN(const runtime::TrainReport report, runtime::trainSteps(config).map_error([&](core::Error e) {
         return loaded.scenario.located(std::move(e));

@@ -176,7 +176,6 @@ Result<std::shared_ptr<const ImageSet>> imagesOf(const TrainConfig& config, cons
     const auto* vit = std::get_if<core::VitSpec>(&config.model);
     if (vit != nullptr && config.data == TrainingData::Formula) return nullptr;
     if (vit != nullptr) {
-        constexpr std::int64_t kGenerated = 40000;
         std::shared_ptr<const ImageSet> images = config.images;
         if (images == nullptr && vit->imageSize < GreyShapes::kLeastSide)
             return core::fail(core::ErrorCode::Unsupported,
@@ -184,7 +183,7 @@ Result<std::shared_ptr<const ImageSet>> imagesOf(const TrainConfig& config, cons
                                           vit->imageSize, GreyShapes::kLeastSide),
                               model.name, "use larger images (model.image_size)");
         if (images == nullptr)
-            images = std::make_shared<GreyShapes>(Split::Train, std::max(kGenerated, globalBatch), vit->imageSize);
+            images = std::make_shared<GreyShapes>(Split::Train, generatedImages(globalBatch), vit->imageSize);
         SHARDSCOPE_TRY(checkImages(*images, *vit));
         return images;
     }
@@ -222,6 +221,10 @@ void reportSteps(const Training& training, TrainReport& report) {
 }
 
 }  // namespace
+
+std::int64_t generatedImages(std::int64_t globalBatch) {
+    return std::max<std::int64_t>(40000, globalBatch);
+}
 
 Result<TrainReport> trainSteps(const TrainConfig& config) {
     SHARDSCOPE_TRY(checkConfig(config));

@@ -73,6 +73,9 @@ struct TrainReport {
     std::uint64_t graphHash = 0;
 };
 
+/// How many images are generated where none are given; at least what a step takes.
+[[nodiscard]] std::int64_t generatedImages(std::int64_t globalBatch);
+
 /// Builds model and graph, trains, reports. Errors: whatever building or a rank refuses; `where` names the rank.
 [[nodiscard]] core::Result<TrainReport> trainSteps(const TrainConfig& config);
 

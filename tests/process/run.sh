@@ -136,6 +136,23 @@ expect 3 "vocab" simulate vit_tiny --set model.vocab=5
 expect 0 "" simulate vit_tiny --set parallelism.data_parallel_replicate_degree=2
 expect 5 "no device" run --device abacus
 
+# Images from files; a sampler that nobody tells the epoch.
+expect 4 "no train-images-idx3-ubyte" run --data "$work" --steps 1
+head -c 100 /dev/zero >"$work/train-images-idx3-ubyte"
+expect 4 "the labels are missing" run --data "$work" --steps 1
+head -c 100 /dev/zero >"$work/train-labels-idx1-ubyte"
+expect 3 "train-images-idx3-ubyte: byte 2: elements of type 0x00" run --data "$work" --steps 1
+{ printf '\0\0\10\3\0\0\0\30\0\0\0\34\0\0\0\34'; head -c $((24 * 784)) /dev/zero; } >"$work/train-images-idx3-ubyte"
+{ printf '\0\0\10\1\0\0\0\30'; head -c 24 /dev/zero; } | gzip >"$work/train-labels-idx1-ubyte.gz"
+rm "$work/train-labels-idx1-ubyte"
+expect 0 "" run --data "$work" --ranks 2 --steps 3
+expect 0 "" run --data "$work/train-images-idx3-ubyte" --steps 1
+expect 3 "the model takes 14 x 14" run --data "$work" --steps 1 --set model.image_size=14
+expect 0 "" run --no-set-epoch --ranks 2 --steps 1
+check "--no-set-epoch warns" grep -q "every epoch repeats this order" "$work/out"
+check "--no-set-epoch shows the same order twice" \
+  [ "$(sed -n 's/.*rank 1, epoch .: //p' "$work/out" | sort | uniq -c | awk '{print $1}')" = 2 ]
+
 # Errors name the key that the user gave, and where.
 printf '[model]\nname = "vit_tiny"\n[cluster]\ngpu = "t4"\n[parallelism]\ndata_parallel_shard_degree = 2\nfsdp_wrap = ["nope"]\n' >"$work/wrap.toml"
 for command in compare simulate graph run; do
