@@ -9,6 +9,7 @@
 #include "cli/face/hardware_names.h"
 #include "cli/face/text_picture.h"
 #include "core/cluster/cluster.h"
+#include "sim/price/attention_price.h"
 #include "sim/price/collective_price.h"
 #include "sim/price/kernel_price.h"
 
@@ -162,6 +163,18 @@ Result<ReplayedRow> replayProduct(const CsvRow& row, Backtest& backtest) {
     return out;
 }
 
+/// The kernel that a table's name stands for; nothing where it has none.
+std::optional<sim::AttentionKernel> attentionKernelCalled(std::string_view name) {
+    using Kernel = sim::AttentionKernel;
+    const std::pair<std::string_view, Kernel> kNames[] = {
+        {"FA1", Kernel::Flash1},  {"FA2", Kernel::Flash2},         {"FA3", Kernel::Flash3},
+        {"cuDNN", Kernel::Cudnn}, {"xformers", Kernel::Efficient},
+    };
+    for (const auto& [part, kernel] : kNames)
+        if (name.find(part) != std::string_view::npos) return kernel;
+    return std::nullopt;
+}
+
 Result<ReplayedRow> replayAttentionRow(const CsvRow& row, Backtest& backtest) {
     ReplayedRow out = commonOf(row);
     SHARDSCOPE_ASSIGN(const auto batch, row.integer("batch", 1, 1 << 20));
@@ -183,6 +196,8 @@ Result<ReplayedRow> replayAttentionRow(const CsvRow& row, Backtest& backtest) {
     refuse(out, mask != "0" && mask != "1", "whether the mask is causal is not given");
     if (refuse(out, !heads || !seq || !dim, "heads, seq or head_dim_qk is not given")) return out;
     if (!batch) countDefault(backtest, "batch is not given: 1");
+    const auto kernel = attentionKernelCalled(implementation);
+    if (!kernel) countDefault(backtest, "a kernel without constants of its own: FlashAttention 2");
     SHARDSCOPE_ASSIGN(const core::Gpu device, core::gpuPreset(*gpu));
     const sim::GpuRates rates = sim::ratesOf(device, {});
     const bool causal = mask == "1";
@@ -190,8 +205,8 @@ Result<ReplayedRow> replayAttentionRow(const CsvRow& row, Backtest& backtest) {
     const double forward = 4 * static_cast<double>(b) * static_cast<double>(*heads) * static_cast<double>(*seq) *
                            static_cast<double>(*seq) * static_cast<double>(*dim);
     const auto priced = [&](bool backward) {
-        return sim::priceAttention(b, *heads, *seq, *seq, *dim, causal, backward, forward * (backward ? 2.5 : 1), 0,
-                                   *type, rates)
+        return sim::priceAttention(kernel.value_or(sim::AttentionKernel::Flash2), b, *heads, *seq, *seq, *dim, causal,
+                                   backward, forward * (backward ? 2.5 : 1), 0, *type, rates)
             .seconds;
     };
     // Backward counts 2.5 times the forward FLOPs, a causal mask half (cost model facts 4.4).

@@ -59,12 +59,14 @@ struct Workload {
     std::int64_t sequence = 0;  ///< tokens of a sequence; 0 for images (the model knows its own)
     DType dtype = DType::F32;   ///< dtype of parameters in compute, activations and raw gradients (FSDP2's param_dtype)
     enum class AttentionKind : std::uint8_t {
-        Flash,      ///< the fused kernels of scaled_dot_product_attention: FlashAttention,
+        Flash,      ///< the fused kernels of scaled_dot_product_attention: FlashAttention 2,
         Efficient,  ///< memory-efficient attention, which takes no grouped heads,
         Cudnn,      ///< cuDNN's,
         Cpu,        ///< and the one of the CPU
         Math,       ///< its unfused form, in fp32
         Eager,      ///< transformers' own: two products in the model's dtype and a softmax
+        Flash1,     ///< the flash-attn package's first version
+        Flash3,     ///< and its third
     } attention = AttentionKind::Flash;
     bool fusedRmsNorm = false;  ///< torch.nn.RMSNorm in place of transformers' kernel by kernel
 

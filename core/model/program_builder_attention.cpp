@@ -53,7 +53,12 @@ const FusedKernel& fusedKernel(Workload::AttentionKind kind) {
                                         "philox_offset"};
     static constexpr FusedKernel kCpu{"scaled_dot_product_flash_attention_for_cpu",
                                       "scaled_dot_product_flash_attention_for_cpu_backward"};
+    static constexpr FusedKernel kFlash1{
+        "flash_attention_1", "flash_attention_1_backward", 1, false, "rng_state", "unused", 2, DType::U64};
+    static constexpr FusedKernel kFlash3{"flash_attention_3", "flash_attention_3_backward"};
     switch (kind) {
+        case Kind::Flash1: return kFlash1;
+        case Kind::Flash3: return kFlash3;
         case Kind::Efficient: return kEfficient;
         case Kind::Cudnn: return kCudnn;
         case Kind::Cpu: return kCpu;

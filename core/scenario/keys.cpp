@@ -48,8 +48,8 @@ const std::vector<Key>& keys() {
         {"model.classes", "", [](S& s) -> std::int64_t& { return s.model.classes; },
          "Classes that it tells apart.", {}, 0, kMostWidth, "0: as the model has it"},
         {"model.attention", "", [](S& s) -> std::string& { return s.model.attention; },
-         "Which attention kernels run: a fused one (FlashAttention, memory-efficient, cuDNN), PyTorch's unfused form in fp32 (math), "
-         "or transformers' eager one.", {"flash", "efficient", "cudnn", "math", "eager"}, 0, 0, ""},
+         "Which attention kernels run: a fused one (FlashAttention 2, memory-efficient, cuDNN, or flash-attn's versions 1 and 3), PyTorch's unfused form in fp32 "
+         "(math), or transformers' eager one.", {"flash", "flash1", "flash3", "efficient", "cudnn", "math", "eager"}, 0, 0, ""},
         {"model.rms_norm", "", [](S& s) -> std::string& { return s.model.rmsNorm; },
          "How RMS norms run: kernel by kernel, as transformers writes them, or as one kernel (torch.nn.RMSNorm, torchtitan).",
          {"unfused", "fused"}, 0, 0, ""},

@@ -196,13 +196,14 @@ Result<Workload> workloadOf(const Scenario& scenario, const ModelSpec& model, co
     for (const auto& names : scenario.training.frozen)
         workload.frozen.insert(workload.frozen.end(), names.begin(), names.end());
     using Kind = Workload::AttentionKind;
-    const std::pair<std::string_view, Kind> kinds[] = {
-        {"efficient", Kind::Efficient}, {"cudnn", Kind::Cudnn}, {"math", Kind::Math}, {"eager", Kind::Eager}};
+    const std::pair<std::string_view, Kind> kinds[] = {{"efficient", Kind::Efficient}, {"cudnn", Kind::Cudnn},
+                                                       {"math", Kind::Math},           {"eager", Kind::Eager},
+                                                       {"flash1", Kind::Flash1},       {"flash3", Kind::Flash3}};
     for (const auto& [word, kind] : kinds)
         if (scenario.model.attention == word) workload.attention = kind;
     if (workload.attention == Kind::Eager && std::holds_alternative<VitSpec>(model))
         return refuse(scenario, "model.attention", "found \"eager\", which torchvision's transformers do not have",
-                      "choose flash, efficient, cudnn or math");
+                      "choose flash, flash1, flash3, efficient, cudnn or math");
     workload.fusedRmsNorm = scenario.model.rmsNorm == "fused";
     if (scenario.training.seqLen > 0 && std::holds_alternative<VitSpec>(model))
         return refuse(scenario, "training.seq_len", "a vision transformer's sequence follows from its image",

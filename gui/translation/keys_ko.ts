@@ -360,8 +360,8 @@
         <translation>2차원 이상 텐서를 1번 차원을 따라 자르는 모듈이나 파라미터의 전체 이름(shard_placement_fn). 샤드 수로 나누어떨어져야 합니다.</translation>
     </message>
     <message>
-        <source>Which attention kernels run: a fused one (FlashAttention, memory-efficient, cuDNN), PyTorch&apos;s unfused form in fp32 (math), or transformers&apos; eager one.</source>
-        <translation>어떤 어텐션 커널을 쓸지: 결합된 것(FlashAttention, 메모리 절약형, cuDNN), PyTorch의 fp32 풀어쓴 형태(math), 또는 transformers의 eager.</translation>
+        <source>Which attention kernels run: a fused one (FlashAttention 2, memory-efficient, cuDNN, or flash-attn&apos;s versions 1 and 3), PyTorch&apos;s unfused form in fp32 (math), or transformers&apos; eager one.</source>
+        <translation>어떤 어텐션 커널을 쓸지: 결합된 것(FlashAttention 2, 메모리 절약형, cuDNN, 또는 flash-attn의 1판과 3판), PyTorch의 fp32 풀어쓴 형태(math), 또는 transformers의 eager.</translation>
     </message>
     <message>
         <source>How RMS norms run: kernel by kernel, as transformers writes them, or as one kernel (torch.nn.RMSNorm, torchtitan).</source>

@@ -2276,8 +2276,8 @@
         <translation>&quot;eager&quot;: torchvision의 트랜스포머에는 없습니다</translation>
     </message>
     <message>
-        <source>choose flash, efficient, cudnn or math</source>
-        <translation>flash, efficient, cudnn, math 중에서 고르세요</translation>
+        <source>choose flash, flash1, flash3, efficient, cudnn or math</source>
+        <translation>flash, flash1, flash3, efficient, cudnn, math 중에서 고르세요</translation>
     </message>
     <message>
         <source>enable_cpu_offload is FSDP&apos;s: %1 keeps everything on its GPUs.</source>

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
+#include "sim/price/attention_price.h"
 #include "sim/price/collective_constants.h"
 #include "sim/price/collective_price.h"
 #include "sim/price/gpu_rates.h"
@@ -10,17 +13,19 @@ namespace shardscope::sim {
 namespace {
 
 struct Uses {
-    bool link = false, network = false, attention = false, memoryBound = false, overlap = false;
+    bool link = false, network = false, memoryBound = false, overlap = false;
+    std::set<AttentionKernel> attention;
 };
 
-Uses usesOf(const core::StepGraph& graph, const core::Model& model, const Prices& prices) {
+Uses usesOf(const core::StepGraph& graph, const core::Model& model, GpuFamily family, const Prices& prices) {
     Uses uses;
     // Where a GPU has its layers alone, nothing is computed beside a transfer.
     uses.overlap = graph.plan.policy != core::UnitPolicy::None &&
                    graph.plan.mesh.dpShard * graph.plan.mesh.dpReplicate > 1 && prices.slowNum > prices.slowDen;
     for (const core::Program& program : model.programs)
         for (const core::Kernel& kernel : program.forward) {
-            uses.attention |= core::classOf(kernel.kind) == core::KernelClass::Attention;
+            if (core::classOf(kernel.kind) == core::KernelClass::Attention)
+                uses.attention.insert(attentionKernelOf(kernel, family));
             uses.memoryBound |= core::classOf(kernel.kind) == core::KernelClass::Memory;
         }
     for (std::uint32_t links : prices.links) {
@@ -63,8 +68,8 @@ void addMissingUnits(const core::Model& model, const core::Gpu& gpu, std::vector
 
 std::vector<std::string> caveatsOf(const core::StepGraph& graph, const core::Model& model, const core::Cluster& cluster,
                                    const Prices& prices) {
-    const Uses uses = usesOf(graph, model, prices);
     const GpuFamily family = familyOf(cluster.gpu);
+    const Uses uses = usesOf(graph, model, family, prices);
     core::Cluster used = cluster;
     if (!uses.link) used.gpusPerNode = 1;
     if (!uses.network) used.nodes = 1;
@@ -84,9 +89,15 @@ std::vector<std::string> caveatsOf(const core::StepGraph& graph, const core::Mod
     addMissingUnits(model, cluster.gpu, caveats);
     const Origin origin = originOf(cluster.gpu);
     const bool ownShare = family == GpuFamily::Ampere || family == GpuFamily::Hopper || family == GpuFamily::Blackwell;
-    if (uses.attention && !origin.own)
+    if (!uses.attention.empty() && !origin.own)
         caveats.push_back(
             fmt::format("attention on {}: constants of {} (low confidence)", cluster.gpu.title, origin.title));
+    for (const AttentionKernel kernel : uses.attention)
+        if (ownShare && !attentionIsMeasured(kernel, family))
+            caveats.push_back(
+                fmt::format("{} on {}: no figures of it there, those of other kernels and GPUs stand in "
+                            "(low confidence)",
+                            nameOf(kernel), cluster.gpu.title));
     if (uses.memoryBound && !origin.own)
         caveats.push_back(fmt::format(
             "memory-bound kernels on {}: {} (low confidence)", cluster.gpu.title,

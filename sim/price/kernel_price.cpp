@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/price/attention_price.h"
+
 namespace shardscope::sim {
 namespace {
 
@@ -32,28 +34,8 @@ constexpr std::int64_t kMostSplits = 32;
 // H100, d_model 4096: 272.7 TFLOPS at d_ff 10922 against 398 at its aligned neighbours (cost model facts 4.1).
 constexpr double kUnalignedShare = 0.68;
 
-// Attention. Share of the peak = forward or backward share x l/(l + ramp) x units/(units + spread x SMs) x head
-// dimension; l = keys (half of them under a causal mask), units = heads x samples x blocks of 128 queries. Fitted per
-// family to published tables of FlashAttention 2 (A100, H100) and cuDNN (B200); median errors 1 to 6 %.
-struct AttentionFit {
-    double forward, backward;
-    double ramp, causalRamp;
-    double spread, backwardSpread;
-    double headRamp;
-};
-constexpr AttentionFit kAmpereAttention{0.717, 0.650, 149, 246, 1.4, 1.4, 22};
-constexpr AttentionFit kHopperAttention{0.404, 0.338, 82, 220, 1.6, 1.6, 24};
-constexpr AttentionFit kBlackwellAttention{0.562, 0.429, 0, 0, 4.5, 0.6, 22};
-constexpr double kAttentionFloor = 5.0e-6;
-
 // Memory-bound. A kernel that does nothing takes 1.2 to 1.4 us (cost model facts 4.3); the rest is filling the machine.
 constexpr double kMemoryFloor = 2.0e-6;
-
-const AttentionFit& attentionFitOf(GpuFamily family) {
-    if (family == GpuFamily::Hopper) return kHopperAttention;
-    if (family == GpuFamily::Blackwell) return kBlackwellAttention;
-    return kAmpereAttention;
-}
 
 void finish(KernelPrice& price) {
     price.seconds = price.floor + std::max(price.compute, price.memory);
@@ -168,45 +150,15 @@ KernelPrice priceGemm(std::int64_t b, std::int64_t m, std::int64_t n, std::int64
     return price;
 }
 
-KernelPrice priceAttention(std::int64_t b, std::int64_t heads, std::int64_t queries, std::int64_t keys,
-                           std::int64_t dim, bool causal, bool backward, double flops, double traffic,
-                           core::DType dtype, const GpuRates& rates) {
-    KernelPrice price;
-    price.peak = rates.peak(dtype);
-    price.work = causal ? flops / 2 : flops;
-    price.traffic = traffic;
-    if (rates.computeShare > 0) {
-        price.compute = price.work / (price.peak * rates.computeShare);
-        finish(price);
-        return price;
-    }
-    const AttentionFit& fit = attentionFitOf(rates.family);
-    // Blocks of queries are computed whole: 197 cost what 256 cost.
-    const double blocks = tilesOf(queries, 128);
-    const double whole = blocks * 128 / static_cast<double>(queries);
-    const double units = static_cast<double>(b) * static_cast<double>(heads) * blocks;
-    const double length = static_cast<double>(keys) / (causal ? 2 : 1);
-    const double spread = backward ? fit.backwardSpread : fit.spread;
-    const double width = std::min(static_cast<double>(dim), 128.0);
-    const double share =
-        (backward ? fit.backward : fit.forward) * length / (length + (causal ? fit.causalRamp : fit.ramp)) * units /
-        (units + spread * rates.multiprocessors) * (width / (width + fit.headRamp)) * ((128 + fit.headRamp) / 128);
-    price.floor = kAttentionFloor;
-    price.compute = price.work * whole / (price.peak * share);
-    price.memory = traffic / (rates.memoryBandwidth * memoryShareOf(rates));
-    finish(price);
-    return price;
-}
-
 KernelPrice priceKernel(const core::Kernel& kernel, core::DType dtype, const GpuRates& rates) {
     const double traffic = trafficOf(kernel);
     switch (core::classOf(kernel.kind)) {
         case core::KernelClass::Gemm:
             return priceGemm(kernel.b, kernel.m, kernel.n, kernel.k, alignedGemm(kernel, dtype), traffic, dtype, rates);
         case core::KernelClass::Attention:
-            return priceAttention(kernel.b, kernel.heads, kernel.m, kernel.n, kernel.k, kernel.causal,
-                                  kernel.kind == KernelKind::AttentionGrad, static_cast<double>(kernel.flops.value),
-                                  traffic, dtype, rates);
+            return priceAttention(attentionKernelOf(kernel, rates.family), kernel.b, kernel.heads, kernel.m, kernel.n,
+                                  kernel.k, kernel.causal, kernel.kind == KernelKind::AttentionGrad,
+                                  static_cast<double>(kernel.flops.value), traffic, dtype, rates);
         case core::KernelClass::Memory: break;
     }
     return priceTraffic(traffic, trafficFactorOf(kernel.kind, rates.family), rates);

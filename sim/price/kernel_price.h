@@ -3,9 +3,9 @@
 // The time of one kernel on an idle GPU: floor + max(compute, memory).
 //
 // GEMM (cost model facts 4.1): the output is cut into tiles; blocks = products x tiles x splits of k run in waves over
-// the multiprocessors; the best of a few tile shapes and splits is taken, as a library would. Attention (4.4) and
-// memory-bound kernels (4.2) have formulas of their own. Constants are fitted to published tables; docs/model.md gives
-// their errors.
+// the multiprocessors; the best of a few tile shapes and splits is taken, as a library would. Attention
+// (attention_price.h) and memory-bound kernels (4.2) have formulas of their own. Constants are fitted to published
+// tables; docs/model.md gives their errors.
 
 #include <cstdint>
 
@@ -38,10 +38,6 @@ struct KernelPrice {
 /// of 16 bytes.
 [[nodiscard]] KernelPrice priceGemm(std::int64_t b, std::int64_t m, std::int64_t n, std::int64_t k, bool aligned,
                                     double traffic, core::DType dtype, const GpuRates& rates);
-/// Fused attention over `b` x `heads` heads, `queries` x `keys`, head dimension `dim`; `flops` not discounted.
-[[nodiscard]] KernelPrice priceAttention(std::int64_t b, std::int64_t heads, std::int64_t queries, std::int64_t keys,
-                                         std::int64_t dim, bool causal, bool backward, double flops, double traffic,
-                                         core::DType dtype, const GpuRates& rates);
 /// A kernel that only moves `traffic` bytes; `factor` scales the achievable bandwidth.
 [[nodiscard]] KernelPrice priceTraffic(double traffic, double factor, const GpuRates& rates);
 
