@@ -15,6 +15,17 @@ constexpr std::array<RingProtocol, 3> kRing{{
     {"Simple", 8.4 * kMicro, 3.4 * kMicro, 5.7 * kMicro, 14.0 * kMicro, 3.0 * kMicro, 1.0, false},
 }};
 
+constexpr std::array<TreeProtocol, 3> kTree{{
+    {"LL", 6.8 * kMicro, 0.6 * kMicro, 1.0 * kMicro, 5.0 * kMicro, 1.0 * kMicro, 1 / 3.8, 1 / 3.8, true},
+    {"LL128", 14.0 * kMicro, 1.25 * kMicro, 1.9 * kMicro, 8.5 * kMicro, 1.0 * kMicro, 7.0 / 9, 120.0 / 128, false},
+    {"Simple", 8.4 * kMicro, 4.0 * kMicro, 4.0 * kMicro, 14.0 * kMicro, 3.0 * kMicro, 1.0, 1.0, false},
+}};
+
+// 8 GiB all-reduces of 5 to 8 x H200 (414 to 473 GB/s of bus bandwidth) and 6 to 8 x B200 (778 to 838), cost model
+// facts 2.5; half sizes from the tables of 8 x H100, H200 and B200.
+constexpr SwitchConstants kSwitchHopper{0.64, 0.51, 3.0 * kMebi, 5, "all-reduce of 5 to 8 x H200 and of 8 x H100"};
+constexpr SwitchConstants kSwitchBlackwell{0.572, 0.56, 14.0 * kMebi, 6, "all-reduce of 6 to 8 x B200"};
+
 // Fitted to the nccl-tests tables named in `source` (rows meant for calibration); errors in docs/model.md. Pair shares:
 // nvbandwidth copies of 276/300, 376/450 and 746/900 GB/s (cost model facts 2.3).
 constexpr LinkConstants kNvSwitchAmpere{19.2 * kMicro,
@@ -53,14 +64,8 @@ constexpr LinkConstants kPcieHost{
 constexpr LinkConstants kInfinityFabric{
     15.0 * kMicro, 0.80, 0.3, 1.0 * kMebi, 0.8, false, Confidence::Low, "all-reduce of 8 x MI355X"};
 
-constexpr LinkConstants kInfiniBand{15.0 * kMicro,
-                                    0.93,
-                                    0,
-                                    1.0 * kMebi,
-                                    0.9,
-                                    false,
-                                    Confidence::Medium,
-                                    "all-reduce over 2 nodes of DGX A100 and DGX-1V"};
+constexpr LinkConstants kInfiniBand{
+    0, 0.93, 0, 1.0 * kMebi, 0.9, false, Confidence::Medium, "all-reduce over 2 nodes of DGX A100 and DGX-1V"};
 constexpr LinkConstants kRoCE{
     14.5 * kMicro, 0.895, 0, 4.1 * kMebi, 0.9, false, Confidence::High, "all-gather over 2 nodes of GCP A3-Ultra"};
 constexpr LinkConstants kEfa{
@@ -86,6 +91,17 @@ constexpr LinkConstants kTcp{50.0 * kMicro,
 
 std::span<const RingProtocol> ringProtocols() {
     return kRing;
+}
+
+std::span<const TreeProtocol> treeProtocols() {
+    return kTree;
+}
+
+SwitchConstants switchConstantsOf(core::LinkKind kind, GpuFamily family) {
+    if (kind != core::LinkKind::NvSwitch) return {};
+    if (family == GpuFamily::Hopper) return kSwitchHopper;
+    if (family == GpuFamily::Blackwell) return kSwitchBlackwell;
+    return {};
 }
 
 double llLimit(GpuFamily family, std::int64_t domains) {

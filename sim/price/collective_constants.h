@@ -39,6 +39,31 @@ struct RingProtocol {
     bool limited;  ///< also held to the LL limit
 };
 [[nodiscard]] std::span<const RingProtocol> ringProtocols();
+
+/// The same for trees, which all-reduces may take; `insideNode`, `overNodes`: share of the tree's bandwidth inside a
+/// node and over several (1.4).
+struct TreeProtocol {
+    std::string_view name;
+    double base, nvlinkHop, pcieHop, networkHop, post;
+    double insideNode, overNodes;
+    bool limited;
+};
+[[nodiscard]] std::span<const TreeProtocol> treeProtocols();
+/// Of the bandwidth that a tree finds, which it reaches (1.4).
+inline constexpr double kTreeShare = 0.92;
+
+/// All-reduces that the NVSwitches add up (NVLS; over nodes NVLSTree, 1.2 to 1.5): a buffer of S bytes takes
+///     offset + hop + 2 floor(log2 nodes) network hop + S / (b x share x (1 - lead / n)) x (1 + sqrt(half / S)).
+struct SwitchConstants {
+    double share = 0;  ///< of the link's nominal rate; 0: the switches do not add
+    double lead = 0;
+    double halfSize = 0;
+    std::int64_t leastRanks = 0;  ///< of a domain: with fewer NCCL takes rings (facts 2.5)
+    std::string_view source;
+};
+[[nodiscard]] SwitchConstants switchConstantsOf(core::LinkKind kind, GpuFamily family);
+inline constexpr double kSwitchHop = 25e-6, kSwitchNetworkHop = 20.9e-6, kSwitchPost = 3e-6;
+
 /// Largest bus bandwidth of the LL protocol, bytes/s (1.4, "LLmax"); on more than one node the CPU's row, x86.
 [[nodiscard]] double llLimit(GpuFamily family, std::int64_t domains);
 

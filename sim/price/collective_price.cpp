@@ -16,6 +16,53 @@ double usableNetwork(const core::Cluster& cluster) {
     return cluster.node.networkBandwidth.value * std::min(1.0, std::max(used, one)) * trays;
 }
 
+double floorLog2(std::int64_t n) {
+    return n > 1 ? std::floor(std::log2(static_cast<double>(n))) : 0;
+}
+
+/// Seconds for each byte of an all-reduce's buffer on the network: once over two domains, twice over more.
+double networkPerByte(const CollectivePath& path) {
+    if (path.placement.domains <= 1) return 0;
+    return (path.placement.domains == 2 ? 1 : 2) / path.networkBus;
+}
+
+void takeIfLess(CollectivePrice& best, double latency, double transfer, std::string_view algorithm,
+                std::string_view protocol) {
+    if (latency + transfer >= best.seconds) return;
+    best.seconds = latency + transfer;
+    best.latency = latency;
+    best.bus = best.volume / transfer;
+    best.algorithm = algorithm;
+    best.protocol = protocol;
+}
+
+/// Facts 1.3 and 1.4. Inside a domain the members form a chain, which each byte goes up and down.
+void priceTrees(CollectivePrice& best, double bytes, const CollectivePath& path) {
+    const double inDomain = static_cast<double>(path.placement.perDomain);
+    const double chain = path.linkBus > 0 && inDomain > 1 ? 2 * (inDomain - 1) / inDomain / path.linkBus : 0;
+    const double perByte = std::max(chain, networkPerByte(path)) / kTreeShare;
+    const bool several = path.placement.domains > 1;
+    const double ramp = 1 + std::sqrt(path.halfSize / bytes);
+    for (const TreeProtocol& protocol : treeProtocols()) {
+        const double hop = path.pcie ? protocol.pcieHop : protocol.nvlinkHop;
+        const double latency =
+            path.offset + protocol.base +
+            2 * ((inDomain - 1) * hop + floorLog2(path.placement.domains) * (protocol.networkHop + protocol.post));
+        double slower = perByte / (several ? protocol.overNodes : protocol.insideNode);
+        if (protocol.limited) slower = std::max(slower, 2 / path.llLimit);
+        takeIfLess(best, latency, bytes * slower * ramp, "tree", protocol.name);
+    }
+}
+
+void priceSwitches(CollectivePrice& best, double bytes, const CollectivePath& path) {
+    if (path.switchBus <= 0) return;
+    const double perByte = std::max(1 / path.switchBus, networkPerByte(path));
+    const double half = path.placement.domains > 1 ? std::max(path.halfSize, path.switchHalfSize) : path.switchHalfSize;
+    const double latency =
+        path.offset + kSwitchHop + 2 * floorLog2(path.placement.domains) * (kSwitchNetworkHop + kSwitchPost);
+    takeIfLess(best, latency, bytes * perByte * (1 + std::sqrt(half / bytes)), "in-switch", "Simple");
+}
+
 double networkOffset(const core::Cluster& cluster, const LinkConstants& network) {
     return cluster.node.networkLatency.known ? cluster.node.networkLatency.value : network.offset;
 }
@@ -35,6 +82,12 @@ CollectivePath pathOf(const core::Cluster& cluster, const Placement& placement) 
     path.pcie = link.pcie;
     path.llLimit = llLimit(family, placement.domains);
     path.links = kLinkBit;
+    if (const SwitchConstants adds = switchConstantsOf(cluster.node.link, family);
+        adds.share > 0 && placement.perDomain >= adds.leastRanks) {
+        path.switchBus =
+            cluster.node.linkBandwidth.value * adds.share * (1 - adds.lead / static_cast<double>(placement.perDomain));
+        path.switchHalfSize = adds.halfSize;
+    }
     if (placement.domains > 1) {
         const LinkConstants network = networkConstantsOf(cluster.node.transport);
         // Groups side by side in a domain share its network.
@@ -67,12 +120,11 @@ CollectivePrice priceCollective(CollectiveKind kind, double bytes, const Collect
             path.offset + protocol.base + passes * ((n - domains) * hop + (domains - 1) * protocol.networkHop);
         double bus = path.bus * protocol.share;
         if (protocol.limited) bus = std::min(bus, path.llLimit);
-        const double seconds = latency + best.volume / bus * ramp;
-        if (seconds >= best.seconds) continue;
-        best.seconds = seconds;
-        best.latency = latency;
-        best.bus = bus / ramp;
-        best.protocol = protocol.name;
+        takeIfLess(best, latency, best.volume / bus * ramp, "ring", protocol.name);
+    }
+    if (kind == CollectiveKind::AllReduce) {
+        priceTrees(best, bytes, path);
+        priceSwitches(best, bytes, path);
     }
     return best;
 }

@@ -7,6 +7,10 @@
 //     offset + latency(n, nodes) + volume / (bus x protocol share) x (1 + sqrt(half size / bytes)).
 // Volume is bytes x (n-1)/n, twice that for an all-reduce. The bus bandwidth is that of the slower level: the link
 // inside a domain, or the domain's network that falls to the group.
+//
+// An all-reduce may also go over trees, or be added up by the NVSwitches (Hopper and later); the least counts, as in
+// NCCL. A tree's latency grows with the logarithm of the nodes. Over two nodes every byte crosses the network once each
+// way; over more, inner nodes of a tree pass each byte on twice.
 
 #include <cstdint>
 #include <string_view>
@@ -28,6 +32,8 @@ struct CollectivePath {
     double halfSize = 0;
     double offset = 0;
     double llLimit = 0;
+    double switchBus = 0;       ///< bytes of the buffer that the switches add up a second; 0: they do not
+    double switchHalfSize = 0;  ///< bytes
     bool pcie = false;
     std::uint32_t links = 0;  ///< Prices::links
 };
@@ -39,9 +45,9 @@ inline constexpr std::uint32_t kLinkBit = 1, kNetworkBit = 2;
 struct CollectivePrice {
     double seconds = 0;
     double latency = 0;  ///< offset and NCCL's constants
-    double volume = 0;   ///< bytes that every rank sends
-    double bus = 0;      ///< bytes/s that the protocol reaches at this size
-    std::string_view protocol;
+    double volume = 0;   ///< bytes that every rank sends (in-switch: would send in a ring)
+    double bus = 0;      ///< bytes/s that the protocol reaches at this size: volume over the time without the latency
+    std::string_view algorithm = "ring", protocol;
 };
 
 /// `bytes`: the large side (output of a gather, input of a scatter, buffer of an all-reduce). One rank: a gather is

@@ -81,8 +81,8 @@ std::string collectiveText(const Repricer::Cost& cost, const Placement& placemen
     const CollectivePrice price = priceCollective(cost.collective, bytes, path);
     if (placement.ranks <= 1) return "  one rank: nothing to send\n";
     std::string text = fmt::format(
-        "  {} over {} ranks in {} link domain(s), ring, {}: {} latency + {} sent by every rank / {:.1f} GB/s = {}\n",
-        bytesText(bytes), placement.ranks, placement.domains, price.protocol, timeText(price.latency),
+        "  {} over {} ranks in {} link domain(s), {}, {}: {} latency + {} sent by every rank / {:.1f} GB/s = {}\n",
+        bytesText(bytes), placement.ranks, placement.domains, price.algorithm, price.protocol, timeText(price.latency),
         bytesText(price.volume), price.bus * 1e-9, timeText(price.seconds));
     text += fmt::format("  bus bandwidth {:.1f} GB/s (link {:.1f}", path.bus * 1e-9, path.linkBus * 1e-9);
     if (path.networkBus > 0) text += fmt::format(", network {:.1f}", path.networkBus * 1e-9);
