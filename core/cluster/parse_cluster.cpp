@@ -251,8 +251,7 @@ Result<Gpu> readGpu(Table& table, Gpu gpu) {
                                        gpu.memoryUsable.value / kGibi, gpu.memory.value / kGibi));
     assume(gpu.gemmShare, 0.8, "assumed: as measured on H100", Confidence::Low);
     assume(gpu.sustainedShare, 0.8, "assumed: between A100 and B200", Confidence::Low);
-    assume(gpu.hostLaunch, 10 * kMicro, "8 to 15 us of host time per eager op (cost model facts 4.3)",
-           Confidence::Medium);
+    assume(gpu.hostLaunch, 20 * kMicro, "as measured beside a B200, eager (cost model facts 4.3)", Confidence::Medium);
     assume(gpu.pcieBandwidth, 31 * kGiga, "assumed: PCIe 4 x16", Confidence::Low);
     if (gpu.title.empty()) gpu.title = gpu.name.empty() ? "own GPU" : gpu.name;
     return gpu;
