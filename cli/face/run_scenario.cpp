@@ -187,12 +187,16 @@ private:
         if (!m_out.memoryKnown)
             assume("the GPU's memory is not given: the larger of its sizes, and no verdict on memory");
         if (*preset == "h100-sxm" && m_n.memoryGb == 96) {
-            // The 96 GB variant reports about 95 GiB.
+            // The 96 GB variant reports about 95 GiB. pytorch/torchtitan, benchmarks/llama3_h100_202412_torchtitan.md:
+            // HBM2e of 2.4 TB/s; its peak lies between those of SXM (989) and NVL (835), not known more exactly.
             c.gpu = Document::table();
             c.gpu.set("preset", Document::of(*preset));
             c.gpu.set("memory_gib", Document::of(std::int64_t{96}));
             c.gpu.set("memory_usable_gib", Document::of(95.0));
-            assume("H100 of 96 GB (HBM2e, 500 W): the rates of the 80 GB one");
+            c.gpu.set("memory_bandwidth_gbs", Document::of(2400.0));
+            c.gpu.set("bf16_tflops", Document::of((989.0 + 835.0) / 2));
+            c.gpu.set("fp16_tflops", Document::of((989.0 + 835.0) / 2));
+            assume("H100 of 96 GB (HBM2e, 500 W): 2.4 TB/s, and a peak halfway between SXM and NVL");
         }
         const std::int64_t perNode = std::min(gpus, m_n.perNode.value_or(8));
         if (!m_n.perNode && gpus > 1) assume("GPUs of a node are not given: 8");
@@ -224,7 +228,15 @@ private:
             spec.modelType = "gpt2";
             spec.tiedEmbeddings = true;
             spec.normEpsilon = 1e-5;
+            const std::string_view stack = text("framework");
             if (contains(name, "mpt")) assume("MPT: replayed in GPT-2's form (learned positions, biases)");
+            if (contains(stack, "Composer") || contains(stack, "flash-attention")) {
+                spec.fusedGelu = spec.fusedLoss = true;
+                assume("llm-foundry and flash-attention's training: GELU and the loss as one kernel each");
+            } else if (contains(stack, "Megatron")) {
+                spec.fusedGelu = true;
+                assume("Megatron-LM: GELU as one kernel (its bias_gelu_fusion)");
+            }
         } else if (contains(name, "llama")) {
             spec.modelType = "llama";
             spec.normEpsilon = 1e-5;
@@ -295,10 +307,24 @@ private:
         const bool fused = contains(optimizer, "fused") || contains(text("framework"), "Megatron");
         t.optimizerImplementation = fused ? "fused" : "foreach";
         if (!fused) assume("the optimizer's implementation is not given: foreach (under Megatron fused)");
-        if (text("attn").empty()) assume("the attention kernel is not given: flash");
-        const std::string attention = lowered(text("attn"));
-        m_out.scenario.model.attention =
-            attention.empty() || contains(attention, "flash") || contains(attention, "sdpa") ? "flash" : "math";
+        m_out.scenario.model.attention = attention();
+    }
+
+    std::string attention() {
+        const std::string word = lowered(text("attn"));
+        if (contains(word, "flash") && contains(text("framework"), "Composer")) {
+            assume("llm-foundry's flash attention: flash-attn 1, which its gpu extra installed");
+            return "flash1";
+        }
+        if (contains(word, "flash") || contains(word, "sdpa")) return "flash";
+        if (!word.empty()) return "math";
+        // Megatron-LM asks for --use-flash-attn; FlashAttention 2 does not run on V100.
+        if (contains(text("framework"), "Megatron") || text("gpu").starts_with("V100")) {
+            assume("the attention kernel is not given, under Megatron or on V100: unfused");
+            return "eager";
+        }
+        assume("the attention kernel is not given: flash");
+        return "flash";
     }
 
     void batch() {

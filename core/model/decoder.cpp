@@ -31,7 +31,7 @@ Result<Model> buildDecoder(const DecoderSpec& spec, const Workload& given) {
         a.caveats.push_back(fmt::format("sequences of {} tokens are longer than the {} that the model was made for",
                                         workload.sequence, spec.positions));
     if (gpt2) {
-        addGpt2(a, spec, "gelu_new", false);
+        addGpt2(a, spec, spec.fusedGelu ? "gelu_pytorch_tanh" : "gelu_new", false);
     } else {
         addDecoderBody(a, valuesOf(spec), "model");
         addLanguageHead(a, "lm_head", spec.hidden, spec.vocab, spec.tiedEmbeddings ? "model.embed_tokens.weight" : "");

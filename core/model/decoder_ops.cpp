@@ -166,4 +166,29 @@ TensorId causalLoss(ProgramBuilder& b, TensorId logits, TensorId labels) {
     return b.crossEntropy(b.reshape(wide, {rows, shape[2]}), b.reshape(shifted, {rows}));
 }
 
+TensorId fusedCausalLoss(ProgramBuilder& b, TensorId logits, TensorId labels) {
+    const Shape shape = b.shapeOf(logits);
+    const std::int64_t rows = shape[0] * shape[1];
+    const TensorId flat = b.reshape(logits, {rows, shape[2]});
+    const TensorId rolled = b.tensor("roll", {rows}, DType::I64);
+    b.emit(KernelKind::Elementwise, "roll", {labels}, {rolled});
+    const TensorId losses = b.tensor("cross_entropy", {rows}, DType::F32);
+    const TensorId logSumExp = b.tensor("logsumexp", {rows}, DType::F32);
+    b.emit(KernelKind::Elementwise, "cross_entropy_forward", {flat, rolled}, {losses, logSumExp});
+    b.record({losses}, {flat}, [&b, flat, rolled, losses, logSumExp] {
+        const TensorId dx = b.tensorLike("d_logits", flat, b.at(flat).dtype);
+        b.emit(KernelKind::Elementwise, "cross_entropy_backward", {b.gradientOf(losses), flat, logSumExp, rolled},
+               {dx});
+        b.addGradient(flat, dx);
+    });
+    const TensorId loss = b.tensor("mean", {}, DType::F32);
+    b.emit(KernelKind::Elementwise, "mean", {losses}, {loss});
+    b.record({loss}, {losses}, [&b, losses, loss] {
+        const TensorId each = b.tensorLike("d_losses", losses, DType::F32);
+        b.emit(KernelKind::Elementwise, "div", {b.gradientOf(loss)}, {each});
+        b.addGradient(losses, each);
+    });
+    return loss;
+}
+
 }  // namespace shardscope::core

@@ -37,5 +37,8 @@ TensorId causalAttention(ProgramBuilder& b, TensorId query, TensorId key, Tensor
 /// transformers' ForCausalLMLoss: logits [B, S, V] cast to fp32, labels [B, S] padded by one and shifted, mean over all
 /// rows.
 TensorId causalLoss(ProgramBuilder& b, TensorId logits, TensorId labels);
+/// The same as one kernel each way over logits in their own dtype, labels rolled (flash-attn's CrossEntropyLoss as
+/// llm-foundry calls it): saves the logits and a fp32 number a row.
+TensorId fusedCausalLoss(ProgramBuilder& b, TensorId logits, TensorId labels);
 
 }  // namespace shardscope::core

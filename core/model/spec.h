@@ -35,6 +35,10 @@ struct DecoderSpec {
     bool qkNorm = false;  ///< qwen3
     double normEpsilon = 1e-6;
     std::int64_t slidingWindow = 0;  ///< tokens that a query looks back on; 0: all of them
+    /// GPT-2 alone, as stacks for pre-training run it: GELU is one kernel each way (transformers writes eight).
+    bool fusedGelu = false;
+    /// GPT-2 alone: the loss is one kernel each way, in the logits' dtype (transformers casts them to fp32).
+    bool fusedLoss = false;
     friend bool operator==(const DecoderSpec&, const DecoderSpec&) = default;
 };
 

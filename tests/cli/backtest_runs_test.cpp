@@ -162,6 +162,36 @@ TEST(BacktestRuns, ColumnsBecomeKnobs) {
     EXPECT_EQ(spec.kvHeads, 8);
 }
 
+// llm-foundry's mpt yamls ask for the fused loss and nn.GELU by default, its gpu extra installed flash-attn 1;
+// Megatron-LM fuses bias and GELU by default and asks for --use-flash-attn.
+TEST(BacktestRuns, ABlankIsFilledWithWhatTheStackRunsByDefault) {
+    const auto specOf = [](const RunSetup& setup) { return std::get<core::DecoderSpec>(setup.inputs.model); };
+    const RunSetup foundry = setupWith({{"model", "MPT-1b"}, {"framework", "Composer/FSDP1"}});
+    EXPECT_EQ(foundry.scenario.model.attention, "flash1");
+    EXPECT_TRUE(specOf(foundry).fusedGelu && specOf(foundry).fusedLoss);
+    const RunSetup megatron = setupWith({{"framework", "Megatron-DeepSpeed"}, {"attn", ""}});
+    EXPECT_EQ(megatron.scenario.model.attention, "eager");
+    EXPECT_TRUE(specOf(megatron).fusedGelu && !specOf(megatron).fusedLoss);
+    EXPECT_EQ(setupWith({{"framework", "Megatron-LM"}}).scenario.model.attention, "flash");
+    const RunSetup other = setupWith({{"attn", ""}});
+    EXPECT_EQ(other.scenario.model.attention, "flash");
+    EXPECT_FALSE(specOf(other).fusedGelu || specOf(other).fusedLoss);
+    EXPECT_EQ(setupWith({{"gpu", "V100-SXM2"}, {"precision", "fp16"}, {"attn", ""}}).scenario.model.attention, "eager");
+}
+
+// pytorch/torchtitan, benchmarks/llama3_h100_202412_torchtitan.md: 96 GB of HBM2e at 2.4 TB/s, a peak between SXM and
+// NVL.
+TEST(BacktestRuns, TheH100OfHbm2eHasRatesOfItsOwn) {
+    const RunSetup setup = setupWith({{"gpu", "H100-SXM"}, {"gpu_mem_gb", "96"}});
+    ASSERT_EQ(setup.reason, "");
+    const auto resolved = core::resolve(setup.scenario, setup.inputs);
+    ASSERT_TRUE(resolved) << core::describe(resolved.error());
+    EXPECT_EQ(resolved->cluster.gpu.memoryBandwidth.value, 2.4e12);
+    EXPECT_GT(resolved->cluster.gpu.bf16Flops.value, 835e12);
+    EXPECT_LT(resolved->cluster.gpu.bf16Flops.value, 989e12);
+    EXPECT_EQ(resolved->cluster.gpu.memory.value, 96 * 1073741824.0);
+}
+
 TEST(BacktestRuns, WhatIsNotModelledSaysWhy) {
     const struct {
         std::vector<std::pair<std::string, std::string>> changes;

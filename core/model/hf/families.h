@@ -77,10 +77,11 @@ void addBlocks(Architecture& a, const std::string& blocks, std::int64_t count, c
 
 /// `lm_head` over the body's hidden states, tied to a table or with a weight of its own, and the causal loss.
 void addLanguageHead(Architecture& a, const std::string& name, std::int64_t hidden, std::int64_t vocab,
-                     const std::string& tiedTo, bool bias = false);
+                     const std::string& tiedTo, bool bias = false, bool fusedLoss = false);
 /// `score` on the last token, and its loss.
 void addScore(Architecture& a, std::int64_t hidden, std::int64_t labels, bool everyToken);
-void addCausalLoss(Architecture& a);
+/// `fused`: decoder_ops.h, fusedCausalLoss.
+void addCausalLoss(Architecture& a, bool fused = false);
 /// Mean cross entropy of the rows that come in, one label each.
 void addRowLoss(Architecture& a);
 /// A base model has no loss of its own; the mean of its output stands in.

@@ -13,7 +13,7 @@ namespace {
 
 struct Sizes {
     std::int64_t vocab = 1, hidden = 1, inner = 1, layers = 1, heads = 1, positions = 1;
-    bool tied = true;
+    bool tied = true, fusedLoss = false;
     double epsilon = 1e-5;
     std::string activation;
     [[nodiscard]] std::int64_t width() const { return hidden / heads; }
@@ -31,7 +31,7 @@ void addLayers(Architecture& a, const Frame& f, const Sizes& s, Forward embed, c
     if (!f.norm.empty())
         a.layer(f.norm, LayerKind::Norm, f.norm, a.find(f.norm)->type,
                 [](LayerWriter& w, TensorId x) { return w.apply("", x); });
-    addLanguageHead(a, "lm_head", s.hidden, s.vocab, s.tied ? f.table : "");
+    addLanguageHead(a, "lm_head", s.hidden, s.vocab, s.tied ? f.table : "", false, s.fusedLoss);
 }
 
 /// Positions 0, 1, ... looked up in a table, and added to the words.
@@ -116,6 +116,7 @@ void addGpt2(Architecture& a, const DecoderSpec& s, const std::string& activatio
     sizes.layers = s.layers;
     sizes.heads = s.heads;
     sizes.tied = s.tiedEmbeddings;
+    sizes.fusedLoss = s.fusedLoss;
     AttentionParts attention = attentionOf(sizes, "attn");
     attention.packed = "attn.c_attn";
     attention.output = "attn.c_proj";

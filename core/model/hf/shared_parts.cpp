@@ -65,10 +65,11 @@ void sayUnrecorded(Architecture& a, const HfRequest& request) {
                     request.modelType));
 }
 
-void addCausalLoss(Architecture& a) {
-    a.layer("loss", LayerKind::Loss, "", "", [](LayerWriter& w, TensorId logits) {
+void addCausalLoss(Architecture& a, bool fused) {
+    a.layer("loss", LayerKind::Loss, "", "", [fused](LayerWriter& w, TensorId logits) {
         const Shape shape = w.b.shapeOf(logits);
-        return causalLoss(w.b, logits, w.b.batch(1, {shape[0], shape[1]}, DType::I64));
+        const TensorId labels = w.b.batch(1, {shape[0], shape[1]}, DType::I64);
+        return fused ? fusedCausalLoss(w.b, logits, labels) : causalLoss(w.b, logits, labels);
     });
 }
 
@@ -89,11 +90,11 @@ void addMeanLoss(Architecture& a, const HfRequest& request) {
 }
 
 void addLanguageHead(Architecture& a, const std::string& name, std::int64_t hidden, std::int64_t vocab,
-                     const std::string& tiedTo, bool bias) {
+                     const std::string& tiedTo, bool bias, bool fusedLoss) {
     ModuleEntry& head = a.linear(name, hidden, vocab, bias);
     if (!tiedTo.empty()) head.parameters.front().tiedTo = tiedTo;
     a.layer(name, LayerKind::Head, name, "Linear", [](LayerWriter& w, TensorId x) { return w.apply("", x); });
-    addCausalLoss(a);
+    addCausalLoss(a, fusedLoss);
 }
 
 void addScore(Architecture& a, std::int64_t hidden, std::int64_t labels, bool everyToken) {
