@@ -22,13 +22,14 @@ bool isDigit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// Components that end in a number of at most nine digits, outermost first; the last component is the parameter's own.
+/// Components that are or end in "_" and a number of at most nine digits, outermost first; the last component is the
+/// parameter's own. Whisper's "conv1" is a name, no place in a list.
 std::vector<NumberedPlace> numberedPlaces(std::string_view name) {
     std::vector<NumberedPlace> places;
     for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
         std::size_t begin = dot;
         while (begin > 0 && isDigit(name[begin - 1]) && dot - begin < 9) --begin;
-        if (begin == dot) continue;
+        if (begin == dot || (begin > 0 && name[begin - 1] != '.' && name[begin - 1] != '_')) continue;
         std::int64_t number = 0;
         for (std::size_t i = begin; i < dot; ++i) number = number * 10 + (name[i] - '0');
         places.push_back({name.substr(0, begin), number, dot});
@@ -48,7 +49,10 @@ bool isBuffer(const ShapesSpec::Entry& entry) {
     const bool mask = entry.shape.size() == 4 && entry.shape[0] == 1 && entry.shape[1] == 1 &&
                       entry.shape[2] == entry.shape[3] && entry.name.ends_with(".attn.bias");
     const bool empty = std::find(entry.shape.begin(), entry.shape.end(), 0) != entry.shape.end();
-    return !floating || empty || mask || entry.name.ends_with("inv_freq") || entry.name.ends_with("masked_bias");
+    for (const std::string_view name :
+         {"inv_freq", "masked_bias", "e_score_correction_bias", "final_logits_bias"})  // rotary, GPT-2, DeepSeek, BART
+        if (entry.name.ends_with(name)) return true;
+    return !floating || empty || mask;
 }
 
 /// T5 and BART name the table that encoder and decoder use "shared".
@@ -58,8 +62,8 @@ bool isSharedTable(std::string_view name) {
 
 bool comesBefore(std::string_view name) {
     if (contains(name, "embed_out")) return false;  // GPT-NeoX's head
-    for (const std::string_view word :
-         {"embed", "wte", "wpe", "conv_proj", "patch", "class_token", "cls_token", "pos_", "position", "stem"})
+    for (const std::string_view word : {"embed", "wte", "wpe", "conv_proj", "patch", "class_token", "cls_token", "pos_",
+                                        "position", "stem", "feature_extractor"})
         if (contains(name, word)) return true;
     return isSharedTable(name);
 }
@@ -89,8 +93,11 @@ ShapesGroups groupByBlocks(const ShapesSpec& spec) {
             continue;
         }
         const auto places = numberedPlaces(entry.name);
-        const auto repeated = std::find_if(places.begin(), places.end(),
-                                           [&](const NumberedPlace& p) { return numbers[p.prefix].size() >= 2; });
+        const auto repeated = std::find_if(places.begin(), places.end(), [&](const NumberedPlace& p) {
+            // wav2vec2's convolutions run before its blocks and are wrapped by
+            // nobody (transformers' _no_split_modules).
+            return numbers[p.prefix].size() >= 2 && !contains(p.prefix, "feature_extractor");
+        });
         if (repeated != places.end()) {
             const std::string_view prefix = repeated->prefix;
             const bool encoder = contains(prefix, "encoder") || contains(prefix, "vision");

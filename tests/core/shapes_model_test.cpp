@@ -125,9 +125,11 @@ TEST(ShapesModel, buffersAreNoParameters) {
     spec.entries.push_back({"transformer.h.0.attn.bias", {1, 1, 1024, 1024}, DType::F32});
     spec.entries.push_back({"transformer.h.0.attn.masked_bias", {}, DType::F32});
     spec.entries.push_back({"position_ids", {1, 512}, DType::I64});
+    spec.entries.push_back({"model.layers.1.mlp.gate.e_score_correction_bias", {64}, DType::F32});
+    spec.entries.push_back({"final_logits_bias", {1, 50257}, DType::F32});
     const Model model = built(spec);
     EXPECT_EQ(parameterCount(model), total);
-    EXPECT_TRUE(says(model, "3 tensors are taken for buffers"));
+    EXPECT_TRUE(says(model, "5 tensors are taken for buffers"));
 }
 
 TEST(ShapesModel, blocksAreFoundUnderTheNamesOfSeveralFamilies) {
@@ -158,6 +160,17 @@ TEST(ShapesModel, blocksAreFoundUnderTheNamesOfSeveralFamilies) {
         groups({"decoder.block.0.a", "decoder.block.1.a", "encoder.block.0.a", "encoder.block.1.a"});
     EXPECT_EQ(t5.stacks, 2u);
     EXPECT_EQ(t5.blocks.front().module, "encoder.block.0");
+    const ShapesGroups whisper = groups({"model.encoder.conv1.weight", "model.encoder.conv2.weight",
+                                         "model.encoder.layers.0.fc1.weight", "model.encoder.layers.1.fc1.weight"});
+    EXPECT_EQ(whisper.blocks.size(), 2u) << "conv1 is a name, no place in a list";
+    const ShapesGroups wav2vec2 = groups({"wav2vec2.encoder.layers.0.a", "wav2vec2.encoder.layers.1.a",
+                                          "wav2vec2.feature_extractor.conv_layers.0.conv.weight",
+                                          "wav2vec2.feature_extractor.conv_layers.1.conv.weight"});
+    EXPECT_EQ(wav2vec2.blocks.size(), 2u);
+    EXPECT_EQ(wav2vec2.before.size(), 2u);
+    const ShapesGroups resnet = groups({"layer1.0.conv1.weight", "layer1.1.conv1.weight", "layer2.0.conv1.weight",
+                                        "layer2.1.conv1.weight", "fc.weight"});
+    EXPECT_EQ(resnet.blocks.size(), 4u);
     const ShapesGroups twins = groups({"layers.7.a.weight", "layers.07.a.weight", "layers.8.a.weight"});
     EXPECT_EQ(twins.blocks.size(), 3u);
 }
