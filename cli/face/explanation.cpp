@@ -78,8 +78,8 @@ std::string unitTable(const PlanReport& plan) {
     TextTable table({"unit", "parameters", "padded shard", "gathers", "reduces", "reshard"},
                     {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left});
     const auto same = [](const core::Unit& a, const core::Unit& b) {
-        return a.elements == b.elements && a.paddedElements == b.paddedElements && a.reshard == b.reshard &&
-               a.isRoot == b.isRoot;
+        return a.elements == b.elements && a.paddedElements == b.paddedElements &&
+               a.originalPadded == b.originalPadded && a.reshard == b.reshard && a.isRoot == b.isRoot;
     };
     for (std::size_t i = 0; i < graph.units.size();) {
         std::size_t end = i + 1;
@@ -89,12 +89,15 @@ std::string unitTable(const PlanReport& plan) {
         const core::Unit& unit = graph.units[i];
         const std::string name =
             end - i > 1 ? fmt::format("{} .. {} ({})", unit.name, graph.units[end - 1].name, end - i) : unit.name;
-        const auto onTheWire = [&](core::DType type) {
-            return ranks > 1 ? bytesText(unit.paddedElements * core::sizeOf(type)) : std::string("-");
+        const auto onTheWire = [&](core::DType type, std::int64_t original) {
+            const std::int64_t bytes =
+                (unit.paddedElements - original) * core::sizeOf(type) + original * core::sizeOf(p.precision.original);
+            return ranks > 1 ? bytesText(bytes) : std::string("-");
         };
         table.row({name, groupedDigits(unit.elements),
                    groupedDigits(unit.paddedElements / std::max<std::int64_t>(ranks, 1)),
-                   onTheWire(p.precision.compute()), onTheWire(p.precision.reduction()), wordOf(unit.reshard)});
+                   onTheWire(p.precision.compute(), unit.originalPadded), onTheWire(p.precision.reduction(), 0),
+                   wordOf(unit.reshard)});
         i = end;
     }
     return table.text(3);
@@ -279,6 +282,7 @@ std::string prefetchCalls(const core::Model& model, const core::StepGraph& graph
 std::string fsdpCalls(const PlanReport& plan) {
     const core::StepGraph& graph = *plan.graph;
     const core::Plan& p = graph.plan;
+    if (p.fsdp.flat) return checkpointCalls(*plan.model, p) + fsdp1Calls(*plan.model, graph) + stepCalls(p);
     std::string text =
         "   import torch\n"
         "   from torch.distributed.device_mesh import init_device_mesh\n"
@@ -310,8 +314,10 @@ std::string fsdpCalls(const PlanReport& plan) {
     const auto optional = [](const std::optional<core::DType>& type) {
         return type ? torchName(*type) : std::string("None");
     };
-    text += fmt::format("   policy = MixedPrecisionPolicy(param_dtype={}, reduce_dtype={})\n",
-                        optional(p.precision.param), optional(p.precision.reduce));
+    text += overrideFunction(p);
+    text += fmt::format("   policy = MixedPrecisionPolicy(param_dtype={}, reduce_dtype={}{})\n",
+                        optional(p.precision.param), optional(p.precision.reduce),
+                        p.fsdp.originalDtype.empty() ? "" : ", param_dtype_override_fn=override");
     if (p.precision.original != core::DType::F32)
         text += fmt::format("   model.to({})\n", torchName(p.precision.original));
     if (p.fsdp.cpuOffload)

@@ -23,11 +23,73 @@ std::string placementFunction(const core::Plan& plan) {
         names);
 }
 
+std::string overrideFunction(const core::Plan& plan) {
+    if (plan.fsdp.originalDtype.empty()) return "";
+    std::string names;
+    for (const std::string& name : plan.fsdp.originalDtype)
+        names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", name);
+    return fmt::format(
+        "   names = [{}]\n"
+        "   kept = {{p for m_name, m in model.named_modules() for n, p in m.named_parameters(recurse=False)\n"
+        "           if type(m).__name__ in names or any((m_name + \".\" + n + \".\").startswith(k + \".\") for k in "
+        "names)}}\n"
+        "   def override(p): return p.dtype if p in kept else None\n",
+        names);
+}
+
+std::string fsdp1Calls(const core::Model& model, const core::StepGraph& graph) {
+    const core::Plan& p = graph.plan;
+    const core::FsdpKnobs& knobs = p.fsdp;
+    const bool keeps = knobs.reshardAfterForward.kind == core::Reshard::Kind::False;
+    const bool hybrid = p.mesh.dpReplicate > 1;
+    const auto torchName = [](core::DType type) { return fmt::format("torch.{}", core::nameOf(type)); };
+    std::string wrapped;
+    for (const core::Unit& unit : graph.units) {
+        if (unit.isRoot) continue;
+        const core::Module& module = model.modules[unit.modules.front().index()];
+        wrapped += fmt::format("{}\"{}\"", wrapped.empty() ? "" : ", ", module.name);
+    }
+    using Prefetch = core::FsdpKnobs::FlatPrefetch;
+    std::string text =
+        "   import torch\n"
+        "   from torch.distributed.device_mesh import init_device_mesh\n"
+        "   from torch.distributed.fsdp import (BackwardPrefetch, FullyShardedDataParallel as FSDP, MixedPrecision,\n"
+        "                                       ShardingStrategy)\n";
+    text += hybrid ? fmt::format(
+                         "   mesh = init_device_mesh(\"cuda\", ({}, {}), mesh_dim_names=(\"dp_replicate\", "
+                         "\"dp_shard\"))\n",
+                         p.mesh.dpReplicate, p.mesh.dpShard)
+                   : fmt::format("   mesh = init_device_mesh(\"cuda\", ({},))\n", p.mesh.dpShard);
+    if (p.precision.original != core::DType::F32)
+        text += fmt::format("   model.to({})\n", torchName(p.precision.original));
+    text += fmt::format("   units = [model.get_submodule(name) for name in [{}]]\n", wrapped);
+    text += fmt::format(
+        "   model = FSDP(model, device_mesh=mesh, auto_wrap_policy=lambda module, recurse, **_: recurse or module in "
+        "units,\n"
+        "                sharding_strategy=ShardingStrategy.{},\n"
+        "                mixed_precision=MixedPrecision(param_dtype={}, reduce_dtype={}),\n"
+        "                backward_prefetch={}, limit_all_gathers={})\n",
+        hybrid ? (keeps ? "_HYBRID_SHARD_ZERO2" : "HYBRID_SHARD") : (keeps ? "SHARD_GRAD_OP" : "FULL_SHARD"),
+        torchName(p.precision.compute()), torchName(p.precision.reduction()),
+        knobs.flatPrefetch == Prefetch::Before  ? "BackwardPrefetch.BACKWARD_PRE"
+        : knobs.flatPrefetch == Prefetch::After ? "BackwardPrefetch.BACKWARD_POST"
+                                                : "None",
+        knobs.limitAllGathers ? "True" : "False");
+    if (p.microBatches > 1 && p.gradientSync == core::GradientSync::LastMicroBatch)
+        text +=
+            "   with model.no_sync():  # every micro-batch but the last\n"
+            "       loss = criterion(model(x), y)\n"
+            "       loss.backward()\n";
+    return text;
+}
+
 std::string stepCalls(const core::Plan& plan) {
     if (plan.evaluation)
         return "   model.eval()\n"
                "   with torch.no_grad():\n"
                "       loss = criterion(model(x), y)\n";
+    if (plan.clipNorm > 0 && plan.policy == core::UnitPolicy::Fsdp && plan.fsdp.flat)
+        return fmt::format("   model.clip_grad_norm_({:.1f})  # after backward\n", plan.clipNorm);
     if (plan.clipNorm > 0)
         return fmt::format("   torch.nn.utils.clip_grad_norm_(model.parameters(), {:.1f})  # after backward\n",
                            plan.clipNorm);

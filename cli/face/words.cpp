@@ -14,8 +14,9 @@ std::string inKorean(const core::Case& one) {
                            plan.mesh.dpShard);
     else if (plan.policy == core::UnitPolicy::Fsdp)
         text = plan.mesh.dpReplicate > 1
-                   ? fmt::format("HSDP, FSDP2 랭크 {}개씩 복제본 {}개", plan.mesh.dpShard, plan.mesh.dpReplicate)
-                   : fmt::format("FSDP2, 랭크 {}개", plan.mesh.dpShard);
+                   ? fmt::format("HSDP, FSDP{} 랭크 {}개씩 복제본 {}개", plan.fsdp.flat ? 1 : 2, plan.mesh.dpShard,
+                                 plan.mesh.dpReplicate)
+                   : fmt::format("FSDP{}, 랭크 {}개", plan.fsdp.flat ? 1 : 2, plan.mesh.dpShard);
     else if (plan.policy == core::UnitPolicy::Ddp)
         text = fmt::format("DDP, 랭크 {}개", plan.mesh.dpReplicate);
     else if (plan.schedule == core::StageSchedule::Naive)
@@ -42,9 +43,9 @@ std::string planInWords(const core::Case& one, const std::string& language) {
         text = fmt::format("{} stages of contiguous layers, FSDP2 over {} {} in each", plan.mesh.pp, plan.mesh.dpShard,
                            plan.mesh.dpShard == 1 ? "rank" : "ranks");
     else if (plan.policy == core::UnitPolicy::Fsdp)
-        text = fmt::format("{}FSDP2 over {} {}",
+        text = fmt::format("{}FSDP{} over {} {}",
                            plan.mesh.dpReplicate > 1 ? fmt::format("HSDP, {} replicas of ", plan.mesh.dpReplicate) : "",
-                           plan.mesh.dpShard, plan.mesh.dpShard == 1 ? "rank" : "ranks");
+                           plan.fsdp.flat ? 1 : 2, plan.mesh.dpShard, plan.mesh.dpShard == 1 ? "rank" : "ranks");
     else if (plan.policy == core::UnitPolicy::Ddp)
         text = fmt::format("DDP over {} {}", plan.mesh.dpReplicate, plan.mesh.dpReplicate == 1 ? "rank" : "ranks");
     else if (plan.schedule == core::StageSchedule::Naive)

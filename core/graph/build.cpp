@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/graph/form_units.h"
+#include "core/graph/fsdp1_checks.h"
 #include "core/graph/graph_builder.h"
 #include "core/graph/stage_schedule.h"
 #include "core/graph/unit_rules.h"
@@ -57,6 +58,7 @@ Result<void> checkDdp(const Plan& plan) {
 
 Result<void> checkFsdp(const Plan& plan) {
     const FsdpKnobs& knobs = plan.fsdp;
+    if (knobs.flat) return checkFsdp1(plan);
     if (knobs.reduceInputs < 1 || knobs.reduceInputs > 1000)
         return fail(ErrorCode::Input,
                     fmt::format("{} reduce-scatter inputs in flight, expected 1 to 1000", knobs.reduceInputs),
@@ -75,6 +77,9 @@ Result<void> checkFsdp(const Plan& plan) {
         return fail(ErrorCode::Unsupported,
                     fmt::format("found true with pipeline_parallel_degree = {}, expected one stage", plan.mesh.pp),
                     "[training] enable_cpu_offload", "leave one of the two out");
+    if (!knobs.originalDtype.empty() && !knobs.shardedOnDim1.empty())
+        return fail(ErrorCode::Unsupported, "found beside fsdp_shard_dim1, expected one of the two",
+                    "[parallelism] fsdp_original_dtype", "leave one of the two out");
     if (plan.gradientSync != GradientSync::AllReduceLast || plan.microBatches == 1) return {};
     if (plan.mesh.dpReplicate == 1 && !knobs.hybridMesh)
         return fail(ErrorCode::Input, "found \"all_reduce_last\" without replicas, expected an all-reduce to put off",
@@ -317,6 +322,7 @@ Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan, const Wor
     for (const Stage& stage : stages) {
         SHARDSCOPE_ASSIGN(auto ofStage, unitsOfStage(model, plan, stage));
         SHARDSCOPE_TRY(checkStreams(plan, ofStage.size()));
+        if (plan.policy == UnitPolicy::Fsdp && plan.fsdp.flat) SHARDSCOPE_TRY(checkFsdp1Units(ofStage));
         units.push_back(std::move(ofStage));
         unitCount += units.back().size();
     }
@@ -352,7 +358,9 @@ Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan, const Wor
             SHARDSCOPE_TRY(checkGathered(plan, context));
             SHARDSCOPE_TRY(checkReached(plan, context));
         }
-        const std::unique_ptr<UnitRules> rules = rowOf(plan.policy).make(context);
+        const bool fsdp1 = plan.policy == UnitPolicy::Fsdp && plan.fsdp.flat;
+        if (fsdp1) SHARDSCOPE_TRY(checkFsdp1Recompute(context));
+        const std::unique_ptr<UnitRules> rules = fsdp1 ? makeFsdp1Rules(context) : rowOf(plan.policy).make(context);
         runStage(context, *rules, links);
     }
     SHARDSCOPE_TRY(work.goOn());

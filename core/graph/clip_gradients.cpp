@@ -37,7 +37,7 @@ private:
     }
 
     void add(Op made) {
-        made.launches = trainedTensors(m_c.model, m_c.units);
+        made.launches = trainedTensors(m_c.model, m_c.units, m_c.plan);
         m_last = m_c.builder.addOp(made);
         m_rules.useAllGradients(m_last);
     }

@@ -9,6 +9,7 @@
 #include "core/base/nearest.h"
 #include "core/graph/build.h"
 #include "core/graph/gradient_order.h"
+#include "core/graph/original_dtype.h"
 #include "core/plan/sharding.h"
 
 namespace shardscope::core {
@@ -195,6 +196,12 @@ void countElements(const Model& model, Unit& unit, const Plan* sharding) {
         unit.trainedElements += elements;
         unit.trainedPadded += padded;
     }
+    if (sharding == nullptr) return;
+    if (sharding->fsdp.flat) {
+        unit.paddedElements = paddedFlat(unit.elements, sharding->mesh.dpShard);
+        unit.trainedPadded = unit.trainedElements > 0 ? unit.paddedElements : 0;
+    }
+    markOriginalDtype(model, *sharding, unit);
 }
 
 Result<void> checkNesting(const Model& model, const std::vector<std::vector<ModuleId>>& wrapped) {
@@ -285,6 +292,7 @@ Result<std::vector<Unit>> formStageUnits(const Model& model, const Plan& plan, c
     SHARDSCOPE_ASSIGN(const auto wrapped, wrappedModules(model, knobs.wrap, stage));
     SHARDSCOPE_TRY(checkNesting(model, wrapped));
     SHARDSCOPE_TRY(checkDim1(model, plan));
+    SHARDSCOPE_TRY(checkOriginalDtype(model, plan));
     const std::vector<LayerRange> layersOf = layersOfModules(model);
 
     std::vector<Unit> units;

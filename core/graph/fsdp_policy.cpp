@@ -207,18 +207,20 @@ private:
         const GroupId group = fromSlice ? m_state.subgroup(ranks) : m_state.shardGroup();
         const Bytes whole = m_state.gatheredBytes(id);
         const Bytes part{whole.value / ranks};
-        const bool cast = !fromSlice && m_state.casts();
+        const std::int64_t castShare = fromSlice ? 0 : m_state.castElements(id) / m_state.ranks();
+        const bool cast = castShare > 0;
+        const Bytes castBytes{castShare * sizeOf(m_c.plan.precision.compute())};
 
         const BlockId staged = fromSlice ? BlockId() : stage(id, context.copyIn, phase);
         BlockId castBuffer;
-        if (cast) castBuffer = m_state.allocate(MemoryCategory::Workspace, id, part, context.copyIn);
+        if (cast) castBuffer = m_state.allocate(MemoryCategory::Workspace, id, castBytes, context.copyIn);
         state.buffer = m_state.allocate(MemoryCategory::GatherBuffers, id, whole, context.copyIn);
         Op copyIn = m_state.op(OpKind::GatherCopyIn, id, context.copyIn, phase);
         copyIn.group = group;
-        copyIn.dtype = m_c.plan.precision.compute();
+        copyIn.dtype = m_state.gatheredType(id);
         copyIn.bytes = part;
-        copyIn.read = cast ? m_state.shardBytes(id) + part : part;
-        copyIn.written = cast ? part + part : part;
+        copyIn.read = part + Bytes{castShare * sizeOf(m_c.plan.precision.original)};
+        copyIn.written = part + castBytes;
         copyIn.launches = cast ? 2 : 1;
         const OpId copied = b.addOp(copyIn);
         b.use(state.buffer, copied);
@@ -265,7 +267,7 @@ private:
         if (!local) b.waitOp(m_c.computeStream, state.gather, EdgeReason::Data);
         const BlockId staged = local ? stage(id, m_c.computeStream, phase) : BlockId();
         Op copyOut = m_state.op(OpKind::CopyOut, id, m_c.computeStream, phase);
-        copyOut.dtype = m_c.plan.precision.compute();
+        copyOut.dtype = m_state.gatheredType(id);
         copyOut.bytes = copyOut.written = m_state.gatheredBytes(id);
         copyOut.read = local ? m_state.shardBytes(id) : copyOut.bytes;
         // Parts along dim 1 are copied out, then put side by side.
@@ -313,7 +315,7 @@ private:
         const Bytes slice{m_state.gatheredBytes(id).value / ranks};
         state.slice = m_state.allocate(MemoryCategory::UnshardedParameters, id, slice, m_c.computeStream);
         Op keep = m_state.op(OpKind::KeepSlice, id, m_c.computeStream, Phase::Forward);
-        keep.dtype = m_c.plan.precision.compute();
+        keep.dtype = m_state.gatheredType(id);
         keep.bytes = keep.read = keep.written = slice;
         state.keepSlice = b.addOp(keep);
         b.use(state.slice, state.keepSlice);

@@ -9,7 +9,14 @@ namespace shardscope::core {
 
 DType FsdpReduction::gradientType() const {
     const Precision& p = m_c.plan.precision;
+    if (m_c.plan.fsdp.flat) return p.compute();
     return sizeOf(p.reduction()) < sizeOf(p.compute()) ? p.reduction() : p.compute();
+}
+
+Bytes FsdpReduction::gradientBytes(std::int64_t elements, std::int64_t original) const {
+    const Precision& p = m_c.plan.precision;
+    return {(elements - original) * sizeOf(gradientType()) +
+            original * std::min(sizeOf(p.reduction()), sizeOf(p.original))};
 }
 
 TouchedUnit FsdpReduction::shareOf(const TouchedUnit& touched) const {
@@ -19,23 +26,27 @@ TouchedUnit FsdpReduction::shareOf(const TouchedUnit& touched) const {
     TouchedUnit share = touched;
     share.gradientElements = 0;
     share.repeatedElements += touched.gradientElements;
+    share.gradientOriginal = 0;
+    share.repeatedOriginal += touched.gradientOriginal;
     return share;
 }
 
 void FsdpReduction::allocateGradients(const PassStep& step) {
     for (const TouchedUnit& each : m_c.touched(step)) {
         const TouchedUnit touched = shareOf(each);
-        const std::int64_t size = sizeOf(gradientType());
         FsdpUnitState& state = m_state[touched.unit];
         if (touched.gradientElements > 0) {
-            state.gradients.push_back(m_state.allocate(MemoryCategory::UnshardedGradients, touched.unit,
-                                                       {touched.gradientElements * size}, m_c.computeStream));
+            state.gradients.push_back(
+                m_state.allocate(MemoryCategory::UnshardedGradients, touched.unit,
+                                 gradientBytes(touched.gradientElements, touched.gradientOriginal), m_c.computeStream));
             state.gradientElements += touched.gradientElements;
+            state.gradientOriginal += touched.gradientOriginal;
             m_fresh.push_back(state.gradients.back());
         }
         if (touched.repeatedElements > 0)
             m_workspace.push_back(m_state.allocate(MemoryCategory::Workspace, touched.unit,
-                                                   {touched.repeatedElements * size}, m_c.computeStream));
+                                                   gradientBytes(touched.repeatedElements, touched.repeatedOriginal),
+                                                   m_c.computeStream));
     }
 }
 
@@ -92,23 +103,27 @@ void FsdpReduction::postBackward(UnitId unit, bool final) {
     if (m_c.unit(unit).trainedElements > 0) reduce(unit, context);
 }
 
-bool FsdpReduction::keepsInReduceType() const {
-    return gradientType() != m_c.plan.precision.reduction();
+bool FsdpReduction::keepsInReduceType(UnitId unit) const {
+    const Precision& p = m_c.plan.precision;
+    const Unit& described = m_c.unit(unit);
+    const bool original = described.originalTrained > 0 && sizeOf(p.original) < sizeOf(p.reduction());
+    return original || (described.originalTrained < described.trainedElements && gradientType() != p.reduction());
 }
 
 void FsdpReduction::addMissing(UnitId unit) {
     FsdpUnitState& state = m_state[unit];
     const std::int64_t missing = m_c.unit(unit).trainedElements - state.gradientElements;
     if (missing <= 0) return;
-    state.gradients.push_back(m_state.allocate(MemoryCategory::UnshardedGradients, unit,
-                                               {missing * sizeOf(gradientType())}, m_c.computeStream));
+    const Bytes bytes = gradientBytes(missing, m_c.unit(unit).originalTrained - state.gradientOriginal);
+    state.gradients.push_back(m_state.allocate(MemoryCategory::UnshardedGradients, unit, bytes, m_c.computeStream));
     state.gradientElements += missing;
+    state.gradientOriginal = m_c.unit(unit).originalTrained;
 }
 
 void FsdpReduction::keep(UnitId unit) {
     addMissing(unit);
     m_c.builder.mark(Mark::GradientKept, unit);
-    if (keepsInReduceType())
+    if (keepsInReduceType(unit))
         accumulate(unit);
     else
         m_state[unit].keptGradients = true;
@@ -124,7 +139,8 @@ void FsdpReduction::accumulate(UnitId unit) {
     keep.accumulate = state.accumulated.valid();
     keep.dtype = reduceType;
     keep.bytes = keep.written = accumulated;
-    keep.read = {elements * sizeOf(gradientType()) + (keep.accumulate ? accumulated.value : 0)};
+    keep.read = gradientBytes(elements, m_c.unit(unit).originalTrained);
+    if (keep.accumulate) keep.read += accumulated;
     if (!keep.accumulate)
         state.accumulated = m_state.allocate(MemoryCategory::UnshardedGradients, unit, accumulated, m_c.computeStream);
     const OpId kept = b.addOp(keep);
@@ -134,14 +150,14 @@ void FsdpReduction::accumulate(UnitId unit) {
         b.release(gradient);
     }
     state.gradients.clear();
-    state.gradientElements = 0;
+    state.gradientElements = state.gradientOriginal = 0;
 }
 
 FsdpReduction::Division FsdpReduction::division() const {
     const std::int64_t ranks = m_state.ranks(), all = ranks * m_state.replicas();
     const std::optional<double>& given = m_c.plan.fsdp.divideFactor;
     Division division;
-    if (m_c.plan.precision.reduction() == DType::F16) {
+    if (m_c.plan.fsdp.flat || m_c.plan.precision.reduction() == DType::F16) {
         const ReductionDivisors divisors = fp16Divisors(given.value_or(static_cast<double>(all)));
         division.pre = divisors.pre;
         division.post = divisors.post;
@@ -186,6 +202,9 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
         state.gradients.push_back(state.accumulated);
     }
     const DType kept = state.accumulated.valid() ? reduceType : gradientType();
+    const Bytes packed = state.accumulated.valid()
+                             ? Bytes{described.trainedElements * sizeOf(reduceType)}
+                             : gradientBytes(described.trainedElements, described.originalTrained);
     state.accumulated = {};
     state.keptGradients = false;
 
@@ -194,7 +213,7 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
     Op copyIn = m_state.op(OpKind::ReduceCopyIn, unit, m_c.computeStream, Phase::Reduction);
     copyIn.dtype = reduceType;
     copyIn.bytes = copyIn.written = whole;
-    copyIn.read = {described.trainedElements * sizeOf(kept)};
+    copyIn.read = packed;
     // Gradients of parameters cut along dim 1 are put part after part first.
     const Bytes apart{ranks == 1 ? 0 : m_state.elementsOnDim1(unit, true) * sizeOf(kept)};
     BlockId scratch;
@@ -212,7 +231,7 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
         b.release(gradient);
     }
     state.gradients.clear();
-    state.gradientElements = 0;
+    state.gradientElements = state.gradientOriginal = 0;
 
     b.waitStream(context.reduce, m_c.computeStream, EdgeReason::Data);
     const bool partly = m_c.plan.gradientSync == GradientSync::AllReduceLast && m_state.hybrid();

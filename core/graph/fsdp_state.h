@@ -47,6 +47,7 @@ struct FsdpUnitState {
     std::vector<UnitId> forwardList, backwardList;
     std::vector<BlockId> gradients;     ///< unsharded ones
     std::int64_t gradientElements = 0;  ///< in them
+    std::int64_t gradientOriginal = 0;  ///< of those: of parameters in the original dtype
     bool keptGradients = false;         ///< `gradients` are of earlier micro-batches too
     BlockId accumulated;  ///< unsharded gradients of earlier micro-batches, where they are kept in another dtype
     BlockId partial;      ///< reduced share of earlier micro-batches that waits for its all-reduce
@@ -82,11 +83,22 @@ public:
     [[nodiscard]] bool offloads() const { return m_c.plan.fsdp.cpuOffload; }
     /// Of the optimizer under CPU offload.
     [[nodiscard]] std::uint8_t hostStream() const { return m_hostStream; }
-    /// The param dtype differs from the original one.
-    [[nodiscard]] bool casts() const { return m_c.plan.precision.compute() != m_c.plan.precision.original; }
-    /// Whole, padded, in the param dtype: gather buffer and unsharded parameters.
+    /// Whole, padded, of the parameters that are cast for the gather: the param dtype differs from the original one.
+    [[nodiscard]] std::int64_t castElements(UnitId unit) const {
+        const bool casts = m_c.plan.precision.compute() != m_c.plan.precision.original;
+        return casts ? m_c.unit(unit).paddedElements - m_c.unit(unit).originalPadded : 0;
+    }
+    /// Whole, padded, each parameter in its own param dtype: gather buffer and unsharded parameters.
     [[nodiscard]] Bytes gatheredBytes(UnitId unit) const {
-        return {m_c.unit(unit).paddedElements * sizeOf(m_c.plan.precision.compute())};
+        const std::int64_t kept = m_c.unit(unit).originalPadded, cast = m_c.unit(unit).paddedElements - kept;
+        return {cast * sizeOf(m_c.plan.precision.compute()) + kept * sizeOf(m_c.plan.precision.original)};
+    }
+    /// Of the gather: bytes where parameters have different dtypes (1.7).
+    [[nodiscard]] DType gatheredType(UnitId unit) const {
+        const std::int64_t kept = m_c.unit(unit).originalPadded;
+        return kept == 0                               ? m_c.plan.precision.compute()
+               : kept == m_c.unit(unit).paddedElements ? m_c.plan.precision.original
+                                                       : DType::U8;
     }
     /// Own padded shard in the original dtype.
     [[nodiscard]] Bytes shardBytes(UnitId unit) const {

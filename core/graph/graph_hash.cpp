@@ -80,6 +80,10 @@ void add(Hasher& h, const Plan& p) {
           std::uint64_t{p.fsdp.cpuOffload} << 8 | std::uint64_t{p.fsdp.pinMemory} << 9);
     h.add(std::uint64_t{p.fsdp.shardedOnDim1.size()});
     for (const std::string& name : p.fsdp.shardedOnDim1) h.add(name);
+    h.add(std::uint64_t{p.fsdp.originalDtype.size()});
+    for (const std::string& name : p.fsdp.originalDtype) h.add(name);
+    h.add(std::uint64_t{p.fsdp.flat} | std::uint64_t{p.fsdp.limitAllGathers} << 1 | bits(p.fsdp.flatPrefetch) << 8 |
+          std::uint64_t{p.compiled} << 16);
     h.add(bits(p.fsdp.reduceInputs));
     h.add(p.fsdp.divideFactor.value_or(0));
     h.add(p.ddp.bucketCap.value_or(0));

@@ -13,6 +13,12 @@ namespace {
 template <class Visit>
 void forOwn(const Model& model, std::span<const Unit> units, const Plan& plan, std::int64_t shardRank, Visit visit) {
     const bool sharded = plan.policy == UnitPolicy::Fsdp;
+    if (sharded && plan.fsdp.flat) {
+        // The optimizer updates flat parameters, padding included.
+        for (const Unit& unit : units)
+            if (unit.trainedPadded > 0) visit(unit.trainedPadded / plan.mesh.dpShard);
+        return;
+    }
     std::vector<bool> wrapped(model.parameters.size(), false);
     for (const Unit& unit : units)
         for (const ParameterId p : unit.parameters) {
@@ -75,8 +81,12 @@ Bytes hostBytes(const Model& model, std::span<const Unit> units, const Plan& pla
     return sum;
 }
 
-std::uint16_t trainedTensors(const Model& model, std::span<const Unit> units) {
+std::uint16_t trainedTensors(const Model& model, std::span<const Unit> units, const Plan& plan) {
     std::size_t tensors = 0;
+    if (plan.policy == UnitPolicy::Fsdp && plan.fsdp.flat) {
+        for (const Unit& unit : units) tensors += unit.trainedElements > 0 ? 1 : 0;
+        return static_cast<std::uint16_t>(std::clamp<std::size_t>(tensors, 1, 65535));
+    }
     for (const Unit& unit : units)
         for (const ParameterId p : unit.parameters) tensors += model.parameters[p.index()].frozen ? 0 : 1;
     return static_cast<std::uint16_t>(std::clamp<std::size_t>(tensors, 1, 65535));
@@ -92,7 +102,7 @@ Op optimizerOp(const Model& model, std::span<const Unit> units, const Plan& plan
     op.read = {2 * bytes + state};
     op.written = {bytes + state};
     op.bytes = {bytes};
-    op.launches = plan.fusedOptimizer ? 1 : trainedTensors(model, units);
+    op.launches = plan.fusedOptimizer ? 1 : trainedTensors(model, units, plan);
     return op;
 }
 

@@ -15,8 +15,8 @@ namespace shardscope::core {
 /// policies that do not shard.
 [[nodiscard]] std::int64_t elementsNotWrapped(const Model& model, std::span<const Unit> units, const Plan& plan);
 /// Trained elements that rank `shardRank` of the shard group really owns: its unpadded part of the units' parameters
-/// (framework semantics 1.7), and the whole of those that no unit wraps. All of them under the policies that do not
-/// shard.
+/// (framework semantics 1.7), and the whole of those that no unit wraps; of FSDP1's flat parameters the padding too.
+/// All of them under the policies that do not shard.
 [[nodiscard]] std::int64_t ownElements(const Model& model, std::span<const Unit> units, const Plan& plan,
                                        std::int64_t shardRank);
 /// Adam and AdamW keep two values of the original dtype per own element (8 bytes for fp32, framework semantics 1.6),
@@ -30,9 +30,9 @@ namespace shardscope::core {
 /// without offload.
 [[nodiscard]] Bytes hostBytes(const Model& model, std::span<const Unit> units, const Plan& plan);
 
-/// Trained tensors: about as many kernels clip gradients, or update parameters unless that is fused, whatever the
-/// implementation does with them.
-[[nodiscard]] std::uint16_t trainedTensors(const Model& model, std::span<const Unit> units);
+/// Trained tensors, under FSDP1 flat ones: about as many kernels clip gradients, or update parameters unless that is
+/// fused, whatever the implementation does with them.
+[[nodiscard]] std::uint16_t trainedTensors(const Model& model, std::span<const Unit> units, const Plan& plan);
 
 /// The optimizer's op without stream and place: traffic of the largest rank, Adam reads parameter, gradient and two
 /// moments and writes parameter and moments (framework semantics 1.13: 28 bytes per fp32 element), SGD reads parameter

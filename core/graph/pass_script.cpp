@@ -378,8 +378,13 @@ private:
         if (count == 0) return;
         if (m_unitOf.empty()) {
             m_unitOf.assign(m_model.parameters.size(), -1);
+            m_inOriginalDtype.assign(m_model.parameters.size(), false);
             for (std::size_t u = 0; u < m_units.size(); ++u)
-                for (ParameterId p : m_units[u].parameters) m_unitOf[p.index()] = static_cast<int>(u);
+                for (std::size_t i = 0; i < m_units[u].parameters.size(); ++i) {
+                    const std::size_t p = m_units[u].parameters[i].index();
+                    m_unitOf[p] = static_cast<int>(u);
+                    m_inOriginalDtype[p] = !m_units[u].inOriginalDtype.empty() && m_units[u].inOriginalDtype[i];
+                }
         }
         PassStep step;
         step.kernels = {LayerId(l), first, count, backward};
@@ -423,6 +428,8 @@ private:
         std::uint32_t& madeBy = m_gradientLayer[p.index()];
         if (madeBy == l) return;  // added to in place
         (madeBy == kNever ? found->gradientElements : found->repeatedElements) += elements;
+        if (m_inOriginalDtype[p.index()])
+            (madeBy == kNever ? found->gradientOriginal : found->repeatedOriginal) += elements;
         madeBy = static_cast<std::uint32_t>(l);
     }
 
@@ -457,6 +464,7 @@ private:
     std::vector<Watched> m_watched;
     std::vector<int> m_watchIndex;
     std::vector<int> m_unitOf;
+    std::vector<bool> m_inOriginalDtype;  // by parameter
     std::vector<std::uint32_t> m_gradientLayer;
     std::vector<GradientMaker> m_makers;
 };

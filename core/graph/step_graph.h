@@ -31,7 +31,8 @@ enum class OpKind : std::uint8_t {
     ReduceScatter,  ///< reduce-scatter input -> own share, summed (see `average`); bytes: the whole input (large side)
     PostDivide,     ///< own share divided by `factor` (fp16 reductions only)
     AddPartial,     ///< own share plus the one kept of earlier micro-batches, whose all-reduce is still to come (HSDP)
-    KeepGradients,  ///< unsharded gradients of a unit -> its accumulated ones in the reduce dtype, set or added
+    KeepGradients,  ///< unsharded gradients of a unit -> its accumulated ones in the reduce dtype, set or added. FSDP1:
+                    ///< -> its flat gradient in the dtype that they have
     ReduceCopyOut,  ///< own share -> sharded gradients: cast to the original dtype, set or added (no work if the dtypes
                     ///< agree); with a shard group of one there is no collective and it reads the reduce-scatter input
                     ///< itself
@@ -241,6 +242,9 @@ struct Unit {
     std::int64_t elements = 0;                            ///< unpadded, whole
     std::int64_t paddedElements = 0;                      ///< whole, every parameter padded for the shard group (P-hat)
     std::int64_t trainedElements = 0, trainedPadded = 0;  ///< the same of those that are not frozen
+    /// By parameter: it is gathered and used in the original dtype although the rest is cast. Empty: none is.
+    std::vector<bool> inOriginalDtype;
+    std::int64_t originalPadded = 0, originalTrained = 0;  ///< of those: padded elements; trained ones, unpadded
 };
 
 /// Ranks with the same program: one per stage.

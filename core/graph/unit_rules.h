@@ -75,6 +75,7 @@ public:
 };
 
 [[nodiscard]] std::unique_ptr<UnitRules> makeFsdpRules(ClassContext& context);
+[[nodiscard]] std::unique_ptr<UnitRules> makeFsdp1Rules(ClassContext& context);
 [[nodiscard]] std::unique_ptr<UnitRules> makeNoneRules(ClassContext& context);
 [[nodiscard]] std::unique_ptr<UnitRules> makeDdpRules(ClassContext& context);
 

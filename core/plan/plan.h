@@ -70,6 +70,14 @@ struct FsdpKnobs {
     /// shard_placement_fn: modules or parameters (full names) whose tensors of two and more dimensions are cut along
     /// dim 1 instead of dim 0.
     std::vector<std::string> shardedOnDim1;
+    /// param_dtype_override_fn (1.14, 1.19): parameters that are gathered and used in the original dtype all the same.
+    /// Full names of modules or parameters, or types of modules ("LayerNorm").
+    std::vector<std::string> originalDtype;
+    /// FSDP1 (FullyShardedDataParallel, framework semantics 1.18) instead of FSDP2: one flat parameter a unit.
+    bool flat = false;
+    bool limitAllGathers = true;  ///< FSDP1: at most two freed units that the host has not waited for
+    /// FSDP1: the next gather of backward comes before the unit's own backward, after it, or on demand.
+    enum class FlatPrefetch : std::uint8_t { Before, After, None } flatPrefetch = FlatPrefetch::Before;
     friend bool operator==(const FsdpKnobs&, const FsdpKnobs&) = default;
 };
 
@@ -137,6 +145,9 @@ struct Plan {
     /// The step before was an evaluation: what FSDP2 does not reshard after forward is still whole (semantics 1.2).
     bool afterEvaluation = false;
     double clipNorm = 0;  ///< clip_grad_norm_'s max_norm, called before the optimizer; 0: it is not called
+    /// torch.compile of the layers: chains of memory-bound kernels run as one, launched from generated code. The graph
+    /// is the same; prices differ.
+    bool compiled = false;
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 

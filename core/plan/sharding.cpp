@@ -55,6 +55,19 @@ std::int64_t ownElements(const Plan& plan, std::string_view name, const Shape& s
                                         : elementsOf(shardShape(shape, plan.mesh.dpShard, rank));
 }
 
+std::int64_t paddedFlat(std::int64_t elements, std::int64_t ranks) {
+    return (elements + ranks - 1) / ranks * ranks;
+}
+
+FlatPart flatPart(std::int64_t padded, std::int64_t ranks, std::int64_t rank, std::int64_t offset,
+                  std::int64_t elements) {
+    const std::int64_t share = padded / ranks, first = rank * share;
+    const std::int64_t from = std::clamp(first, offset, offset + elements);
+    const std::int64_t to = std::clamp(first + share, offset, offset + elements);
+    if (from >= to) return {};
+    return {from - offset, to - from, from - first};
+}
+
 ReductionDivisors fp16Divisors(double factor) {
     // Keep the sum in range: divide by about the square root before the reduction, by the rest after it.
     double pre = 1;

@@ -26,6 +26,18 @@ namespace shardscope::core {
 [[nodiscard]] std::int64_t paddedElements(const Plan& plan, std::string_view name, const Shape& shape);
 [[nodiscard]] std::int64_t ownElements(const Plan& plan, std::string_view name, const Shape& shape, std::int64_t rank);
 
+/// Elements of a unit of FSDP1, one flat parameter, padded to a multiple of the shards (framework semantics 1.18).
+[[nodiscard]] std::int64_t paddedFlat(std::int64_t elements, std::int64_t ranks);
+
+/// What `rank` owns of a parameter that begins at `offset` of the flat one of `padded` elements.
+struct FlatPart {
+    std::int64_t begin = 0;     ///< its first element there, of the parameter's own
+    std::int64_t elements = 0;  ///< 0: the rank has nothing of it
+    std::int64_t at = 0;        ///< where they lie in the rank's shard
+};
+[[nodiscard]] FlatPart flatPart(std::int64_t padded, std::int64_t ranks, std::int64_t rank, std::int64_t offset,
+                                std::int64_t elements);
+
 /// Divisors before and after a fp16 sum reduction that divides by `factor` in all, by default the data-parallel ranks
 /// (framework semantics 1.10).
 struct ReductionDivisors {

@@ -202,6 +202,17 @@ const std::vector<Key>& keys() {
          "Reduce by sums, then divide, instead of averaging (set_force_sum_reduction_for_comms).", {}, 0, 0, ""},
         {"parallelism.fsdp_manual_finalize", "", [](S& s) -> bool& { return s.parallelism.manualFinalize; },
          "The caller ends the backward pass (set_manual_backward_finalization).", {}, 0, 0, ""},
+        {"parallelism.fsdp_original_dtype", "", [](S& s) -> UnitLists& { return s.parallelism.originalDtype; },
+         "Modules or parameters, by full name, or types of modules (\"LayerNorm\"), that FSDP2 gathers and uses in dtype although "
+         "mixed_precision_param is another (param_dtype_override_fn).", {}, 0, 0, ""},
+        {"parallelism.fsdp_version", "", [](S& s) -> std::int64_t& { return s.parallelism.fsdpVersion; },
+         "2: fully_shard. 1: FullyShardedDataParallel, a flat parameter a unit; \"never\" under fsdp_reshard_after_forward is its "
+         "SHARD_GRAD_OP, replicas make it HYBRID_SHARD.", {}, 1, 2, ""},
+        {"parallelism.fsdp1_limit_all_gathers", "", [](S& s) -> bool& { return s.parallelism.limitAllGathers; },
+         "FSDP1's limit on gathers in flight: the host waits for units that it has freed before it gathers another.", {}, 0, 0, ""},
+        {"parallelism.fsdp1_backward_prefetch", "", [](S& s) -> std::string& { return s.parallelism.flatPrefetch; },
+         "When FSDP1 gathers the next unit of backward: before the backward of the one before it, after it, or on demand.",
+         {"backward_pre", "backward_post", "none"}, 0, 0, ""},
         {"parallelism.ddp_bucket_cap_mb", "", [](S& s) -> std::int64_t& { return s.parallelism.bucketCapMb; },
          "Size at which one of DDP's buckets is full, MiB.", {}, 0, 1 << 20, "0: PyTorch's, 25 and 1 for the first bucket"},
         {"parallelism.ddp_find_unused_parameters", "",

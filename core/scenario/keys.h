@@ -15,13 +15,14 @@
 namespace shardscope::core {
 
 using UnitLists = std::vector<std::vector<std::string>>;
+using IntegerList = std::vector<std::int64_t>;
 using ReshardTable = std::vector<std::pair<std::string, ReshardSetting>>;
 
 /// Where in a Scenario the value of a key lies; the alternative says of which type it is.
 using KeyBinding =
     std::variant<std::string& (*)(Scenario&), std::int64_t& (*)(Scenario&), bool& (*)(Scenario&), DType& (*)(Scenario&),
                  std::optional<DType>& (*)(Scenario&), ReshardSetting& (*)(Scenario&), UnitLists& (*)(Scenario&),
-                 ReshardTable& (*)(Scenario&), Document& (*)(Scenario&)>;
+                 ReshardTable& (*)(Scenario&), IntegerList& (*)(Scenario&), Document& (*)(Scenario&)>;
 
 struct Key {
     std::string_view path;   ///< "section.key"; only "title" has no section
@@ -29,7 +30,7 @@ struct Key {
     KeyBinding binding;
     std::string_view what;                ///< one line: what it does
     std::vector<std::string_view> words;  ///< text keys: the only values allowed; empty: any text
-    std::int64_t least = 0, most = 0;     ///< integer keys: the range, both included
+    std::int64_t least = 0, most = 0;     ///< integers and lists of them: the range, both included
     std::string_view special;  ///< what a value that is no ordinary size stands for ("-1: all that are left")
 
     [[nodiscard]] std::string_view section() const;

@@ -255,6 +255,12 @@ Result<FsdpKnobs> knobsOf(const Scenario& scenario, const ModelSpec& spec, const
         for (const std::string& name : unit) knobs.notGatheredInBackward.push_back(name);
     for (const auto& names : p.shardDim1)
         knobs.shardedOnDim1.insert(knobs.shardedOnDim1.end(), names.begin(), names.end());
+    for (const auto& names : p.originalDtype)
+        knobs.originalDtype.insert(knobs.originalDtype.end(), names.begin(), names.end());
+    knobs.flat = p.fsdpVersion == 1;
+    knobs.limitAllGathers = p.limitAllGathers;
+    if (p.flatPrefetch == "backward_post") knobs.flatPrefetch = FsdpKnobs::FlatPrefetch::After;
+    if (p.flatPrefetch == "none") knobs.flatPrefetch = FsdpKnobs::FlatPrefetch::None;
     knobs.asyncUnshard = p.unshardAsyncOp;
     knobs.shareContext = p.shareContext;
     knobs.keepBetweenMicroBatches = !p.reshardAfterBackward;
@@ -391,6 +397,9 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
             one.plan.policy = UnitPolicy::Fsdp;
             one.plan.mesh = {stages, ranks.replicate, ranks.shard};
             SHARDSCOPE_ASSIGN(one.plan.fsdp, knobsOf(scenario, resolved.model, workload));
+            // FSDP1 reduces in the param dtype where no reduce dtype is given (framework semantics 1.18).
+            if (one.plan.fsdp.flat && !one.plan.precision.reduce)
+                one.plan.precision.reduce = one.plan.precision.compute();
             one.plan.fsdp.cpuOffload = t.cpuOffload;
             one.plan.fsdp.pinMemory = t.offloadPinMemory;
             // torchtitan's default: with several stages units stay whole between forward and backward.

@@ -56,6 +56,7 @@ struct Scenario {
         std::string checkpoint = "none";
         std::int64_t checkpointEvery = 2;
         bool checkpointEarlyStop = true;
+        bool compile = false;
         friend bool operator==(const TrainingSection&, const TrainingSection&) = default;
     } training;
     struct ParallelismSection {
@@ -71,7 +72,11 @@ struct Scenario {
         bool keepLastUnit = false;
         std::int64_t forwardPrefetch = 0, backwardPrefetch = 0, rootPrefetch = 0;
         std::int64_t bucketCapMb = 0;
-        std::vector<std::vector<std::string>> noUnshardInBackward, shardDim1;
+        std::vector<std::int64_t> bucketCapMbList;
+        std::vector<std::vector<std::string>> noUnshardInBackward, shardDim1, originalDtype;
+        std::int64_t fsdpVersion = 2;
+        bool limitAllGathers = true;
+        std::string flatPrefetch = "backward_pre";
         bool reshardAfterBackward = true, lastBackwardOnly = false, manualFinalize = false;
         bool unshardAsyncOp = false, shareContext = false, separateReduceGroup = false, hybridMesh = false;
         std::int64_t reduceInputs = 1, divideFactor = 0;

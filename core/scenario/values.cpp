@@ -155,6 +155,17 @@ struct Setter {
         of(scenario) = std::move(table);
         return {};
     }
+    Result<void> operator()(IntegerList& (*of)(Scenario&)) const {
+        if (value.kind != Document::Kind::List) return wrongKind(key, value, where);
+        IntegerList list;
+        for (const Document& item : value.items) {
+            if (item.kind != Document::Kind::Integer || item.integer < key.least || item.integer > key.most)
+                return wrongKind(key, item, where);
+            list.push_back(item.integer);
+        }
+        of(scenario) = std::move(list);
+        return {};
+    }
     Result<void> operator()(Document& (*of)(Scenario&)) const {
         if (value.kind != Document::Kind::Text && value.kind != Document::Kind::Table)
             return wrongKind(key, value, where);
@@ -188,6 +199,11 @@ struct Getter {
         for (const auto& [unit, setting] : of(scenario)) table.members.emplace_back(unit, writeReshard(setting));
         return table;
     }
+    Document operator()(IntegerList& (*of)(Scenario&)) const {
+        Document list = Document::list();
+        for (const std::int64_t item : of(scenario)) list.items.push_back(Document::of(item));
+        return list;
+    }
     Document operator()(Document& (*of)(Scenario&)) const { return of(scenario); }
 };
 
@@ -213,6 +229,9 @@ struct TypeWords {
     std::string operator()(UnitLists& (*)(Scenario&)) const { return "a list of module names or of lists of them"; }
     std::string operator()(ReshardTable& (*)(Scenario&)) const {
         return "a table of unit names with true, false, a word or a group size";
+    }
+    std::string operator()(IntegerList& (*)(Scenario&)) const {
+        return fmt::format("a list of integers from {} to {}", key.least, key.most);
     }
     std::string operator()(Document& (*)(Scenario&)) const { return "a preset's name or a table"; }
 };

@@ -367,5 +367,21 @@
         <source>How RMS norms run: kernel by kernel, as transformers writes them, or as one kernel (torch.nn.RMSNorm, torchtitan).</source>
         <translation>RMS 노름을 어떻게 실행할지: transformers처럼 커널 하나하나로, 또는 한 커널로(torch.nn.RMSNorm, torchtitan).</translation>
     </message>
+    <message>
+        <source>Modules or parameters, by full name, or types of modules ("LayerNorm"), that FSDP2 gathers and uses in dtype although mixed_precision_param is another (param_dtype_override_fn).</source>
+        <translation>mixed_precision_param이 다른 형식이어도 FSDP2가 dtype 그대로 모아 쓰는 모듈이나 파라미터의 전체 이름, 또는 모듈의 종류("LayerNorm")(param_dtype_override_fn).</translation>
+    </message>
+    <message>
+        <source>2: fully_shard. 1: FullyShardedDataParallel, a flat parameter a unit; "never" under fsdp_reshard_after_forward is its SHARD_GRAD_OP, replicas make it HYBRID_SHARD.</source>
+        <translation>2: fully_shard. 1: 유닛마다 평탄한 파라미터 하나를 두는 FullyShardedDataParallel. fsdp_reshard_after_forward의 "never"가 SHARD_GRAD_OP이고, 복제본이 있으면 HYBRID_SHARD입니다.</translation>
+    </message>
+    <message>
+        <source>FSDP1's limit on gathers in flight: the host waits for units that it has freed before it gathers another.</source>
+        <translation>FSDP1이 동시에 진행하는 gather의 한도: 호스트는 다른 유닛을 모으기 전에, 해제한 유닛이 끝나기를 기다립니다.</translation>
+    </message>
+    <message>
+        <source>When FSDP1 gathers the next unit of backward: before the backward of the one before it, after it, or on demand.</source>
+        <translation>FSDP1이 역전파의 다음 유닛을 모으는 때: 앞 유닛의 역전파 전, 그 뒤, 또는 필요할 때.</translation>
+    </message>
 </context>
 </TS>

@@ -2283,5 +2283,65 @@
         <source>enable_cpu_offload is FSDP&apos;s: %1 keeps everything on its GPUs.</source>
         <translation>enable_cpu_offload는 FSDP의 것입니다: %1은(는) 모두 GPU에 둡니다.</translation>
     </message>
+    <message>
+        <source>found a setting of FSDP2 that FSDP1 does not have</source>
+        <translation>FSDP1에 없는 FSDP2의 설정입니다</translation>
+    </message>
+    <message>
+        <source>leave it out, or use fsdp_version = 2</source>
+        <translation>빼거나 fsdp_version = 2로 하세요</translation>
+    </message>
+    <message>
+        <source>found a setting that is not simulated with FSDP1</source>
+        <translation>FSDP1과 함께는 시뮬레이션하지 않는 설정입니다</translation>
+    </message>
+    <message>
+        <source>found 1 with one shard, which FSDP1 runs as NO_SHARD</source>
+        <translation>1인데 샤드가 하나입니다. FSDP1은 이것을 NO_SHARD로 실행합니다</translation>
+    </message>
+    <message>
+        <source>use the strategy ddp or single, or a data_parallel_shard_degree above 1</source>
+        <translation>전략 ddp나 single을 쓰거나 data_parallel_shard_degree를 1보다 크게 하세요</translation>
+    </message>
+    <message>
+        <source>unit &apos;%1&apos; has %2 modules; FSDP1 wraps one</source>
+        <translation>유닛 &apos;%1&apos;에 모듈이 %2개입니다. FSDP1은 하나를 감쌉니다</translation>
+    </message>
+    <message>
+        <source>name single modules in fsdp_wrap, or use fsdp_version = 2</source>
+        <translation>fsdp_wrap에 모듈을 하나씩 적거나 fsdp_version = 2로 하세요</translation>
+    </message>
+    <message>
+        <source>a part of unit &apos;%1&apos; is frozen, which a flat parameter cannot be</source>
+        <translation>유닛 &apos;%1&apos;의 일부만 고정되어 있습니다. 평탄한 파라미터는 그럴 수 없습니다</translation>
+    </message>
+    <message>
+        <source>freeze whole units, wrap the frozen modules apart (fsdp_wrap), or use fsdp_version = 2</source>
+        <translation>유닛 전체를 고정하거나, 고정된 모듈을 따로 감싸거나(fsdp_wrap), fsdp_version = 2로 하세요</translation>
+    </message>
+    <message>
+        <source>unit &apos;%1&apos; lies inside a checkpointed block: its hooks would run again</source>
+        <translation>유닛 &apos;%1&apos;이(가) 체크포인트하는 블록 안에 있습니다. 훅이 다시 실행됩니다</translation>
+    </message>
+    <message>
+        <source>wrap the whole block, turn checkpointing off, or use fsdp_version = 2</source>
+        <translation>블록 전체를 감싸거나, 체크포인트를 끄거나, fsdp_version = 2로 하세요</translation>
+    </message>
+    <message>
+        <source>found beside fsdp_shard_dim1, expected one of the two</source>
+        <translation>fsdp_shard_dim1과 함께 있습니다. 둘 중 하나여야 합니다</translation>
+    </message>
+    <message>
+        <source>no module, parameter or type of module &apos;%1&apos;</source>
+        <translation>모듈도 파라미터도 모듈의 종류도 아닙니다: &apos;%1&apos;</translation>
+    </message>
+    <message>
+        <source>a list of integers from %1 to %2</source>
+        <translation>%1~%2의 정수 목록</translation>
+    </message>
+    <message>
+        <source>compiled layers are simulated, not run</source>
+        <translation>컴파일한 층은 시뮬레이션만 하고 실행하지 않습니다</translation>
+    </message>
 </context>
 </TS>

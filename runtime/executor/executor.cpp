@@ -152,6 +152,9 @@ Result<void> Executor::checkModel() const {
     if (m_graph.plan.optimizer == core::OptimizerKind::AdamW8bit)
         return core::fail(core::ErrorCode::Unsupported, "8-bit AdamW is simulated, not run", "[training] optimizer",
                           "choose adamw");
+    if (m_graph.plan.compiled)
+        return core::fail(core::ErrorCode::Unsupported, "compiled layers are simulated, not run", "[training] compile",
+                          "leave it out");
     const core::DType dtype = m_graph.plan.precision.compute();
     for (std::size_t i = m_class.layerBegin.index(); i < m_class.layerEnd.index(); ++i) {
         const core::Layer& layer = m_model.layers[i];
@@ -183,6 +186,17 @@ Result<void> Executor::loadParameter(core::ParameterId parameter, std::span<cons
                                       whole.size(), place.elements, core::toString(place.shape)));
     Held& master = unit.master();
     const core::DType dtype = m_graph.plan.precision.original;
+    if (unit.layout.flat) {
+        if (master.content == Held::Content::Nothing)
+            storeFloats(flatView(master.memory, dtype, 0, unit.layout.share()),
+                        std::vector<float>(static_cast<std::size_t>(unit.layout.share()), 0.0f));
+        storeFloats(flatView(master.memory, dtype, place.ownAt, place.own),
+                    whole.subspan(static_cast<std::size_t>(place.ownBegin), static_cast<std::size_t>(place.own)));
+        master.content = Held::Content::Whole;
+        master.version = unit.version;
+        loadLeft(unit, place, whole);
+        return {};
+    }
     const std::int64_t share = place.padded / unit.layout.ranks;
     std::vector<float> own(static_cast<std::size_t>(share), 0.0f);  // padding is zero (framework semantics 1.7)
     if (place.dim1) {
@@ -190,10 +204,10 @@ Result<void> Executor::loadParameter(core::ParameterId parameter, std::span<cons
         for (std::int64_t r = 0; r < rows; ++r)
             std::copy_n(whole.begin() + r * row + unit.layout.rank * width, width, own.begin() + r * width);
     } else {
-        const auto first = whole.begin() + std::min(unit.layout.rank * share, place.elements);
+        const auto first = whole.begin() + place.ownBegin;
         std::copy(first, first + place.own, own.begin());
     }
-    storeFloats(flatView(master.memory, dtype, place.offset / unit.layout.ranks, share), own);
+    storeFloats(flatView(master.memory, dtype, place.ownAt, share), own);
     master.content = Held::Content::Whole;
     master.version = unit.version;
     if (m_graph.plan.policy == core::UnitPolicy::Fsdp) loadLeft(unit, place, whole);
@@ -202,18 +216,17 @@ Result<void> Executor::loadParameter(core::ParameterId parameter, std::span<cons
 
 // What an evaluation before the step has left gathered.
 void Executor::loadLeft(UnitMemory& unit, const ParameterPlace& place, std::span<const float> whole) {
-    const core::DType dtype = m_graph.plan.precision.compute();
     std::vector<float> padded(static_cast<std::size_t>(place.padded), 0.0f);
     std::copy(whole.begin(), whole.end(), padded.begin());
     if (unit.unsharded.allocated()) {
-        storeFloats(flatView(unit.unsharded.memory, dtype, place.offset, place.padded), padded);
+        storeFloats(wholePart(unit.unsharded.memory, place, 0, 1), padded);
         unit.unsharded.content = Held::Content::Whole;
         unit.unsharded.version = unit.version;
     }
     if (!unit.slice.allocated()) return;
-    const std::int64_t parts = unit.layout.padded * core::sizeOf(dtype) / unit.slice.memory.bytes;
+    const std::int64_t parts = unit.layout.bytes / unit.slice.memory.bytes;
     const std::int64_t piece = place.padded / parts;
-    storeFloats(flatView(unit.slice.memory, dtype, place.offset / parts, piece),
+    storeFloats(cutPart(unit.slice.memory, unit.layout, place, 0, parts),
                 std::span(padded).subspan(static_cast<std::size_t>(m_ranks.shard() % parts * piece),
                                           static_cast<std::size_t>(piece)));
     unit.slice.parts = parts;
@@ -226,8 +239,7 @@ Result<std::vector<float>> Executor::ownParameter(core::ParameterId parameter) {
     const UnitPlace where = m_placeOf[parameter.index()];
     UnitMemory& unit = m_units[where.unit];
     const ParameterPlace& place = unit.layout.places[where.place];
-    return loadFloats(
-        flatView(unit.master().memory, m_graph.plan.precision.original, place.offset / unit.layout.ranks, place.own));
+    return loadFloats(flatView(unit.master().memory, m_graph.plan.precision.original, place.ownAt, place.own));
 }
 
 Result<std::vector<float>> Executor::ownGradient(core::ParameterId parameter) {

@@ -109,8 +109,8 @@ private:
     core::Result<void> allocateMoments(core::BlockId id);
     [[nodiscard]] std::int64_t momentsPerElement() const;
     /// Dtype in which kernels make parameter gradients, and in which they are kept until they are reduced.
-    [[nodiscard]] core::DType madeGradientType() const;
-    [[nodiscard]] core::DType gradientType() const;
+    [[nodiscard]] core::DType madeGradientType(const ParameterPlace& place) const;
+    [[nodiscard]] core::DType gradientType(const ParameterPlace& place) const;
     [[nodiscard]] std::optional<core::OpKind> makerOf(const core::Block& block) const;
     [[nodiscard]] bool isRepeated(const core::Block& block) const;
     /// What a block of a unit is for, and the bytes that this rank needs there.
@@ -145,6 +145,14 @@ private:
     [[nodiscard]] static Held& reducedShare(UnitMemory& unit);
     core::Result<void> allReduceShare(const core::Op& op, UnitMemory& unit);
     core::Result<void> optimizerStep(const core::Op& op);
+
+    // executor_flat.cpp
+    core::Result<void> castFlat(const core::Op& op, UnitMemory& unit);
+    core::Result<void> allGatherFlat(const core::Op& op, UnitMemory& unit);
+    core::Result<void> widenFlat(const core::Op& op, UnitMemory& unit);
+    /// What a unit's reduce-scatter reads: its input, or FSDP1's flat gradient itself.
+    [[nodiscard]] static Held& packedGradients(UnitMemory& unit);
+
     /// The reduced gradient of what this rank owns of a place.
     core::Result<TensorView> gradientForUpdate(UnitMemory& unit, std::size_t place) const;
 

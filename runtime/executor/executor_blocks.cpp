@@ -51,9 +51,9 @@ Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t
                 bytes = original * layout.padded;
                 return &unit.shard;
             }
-            bytes = compute * layout.padded;
+            bytes = layout.bytes;
             return &unit.unsharded;
-        case MemoryCategory::GatherBuffers: bytes = compute * layout.padded; return &unit.gather;
+        case MemoryCategory::GatherBuffers: bytes = layout.bytes; return &unit.gather;
         case MemoryCategory::ReduceBuffers:
             if (block.persistent) {
                 bytes = original * layout.padded;
@@ -68,7 +68,7 @@ Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t
         case MemoryCategory::ShardedGradients: bytes = original * layout.gradientShare(); return &unit.shardedGradient;
         case MemoryCategory::UnshardedGradients:
             if (maker == OpKind::KeepGradients) {
-                bytes = reduced * unit.unit->trainedElements;
+                bytes = (layout.flat ? compute : reduced) * unit.unit->trainedElements;
                 return &unit.accumulated;
             }
             bytes = original * layout.padded;
@@ -80,7 +80,7 @@ Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t
                 bytes = block.bytes.value;
                 return &m_received;
             }
-            if (maker == OpKind::CopyOut || maker == OpKind::ReduceCopyIn) {
+            if (maker == OpKind::CopyOut || maker == OpKind::ReduceCopyIn || maker == OpKind::KeepGradients) {
                 bytes = block.bytes.value;
                 return &unit.scratch;
             }
@@ -89,7 +89,7 @@ Held* Executor::heldFor(const core::Block& block, UnitMemory& unit, std::int64_t
                 return &unit.staged;
             }
             if (maker != OpKind::GatherCopyIn) return nullptr;
-            bytes = compute * layout.share();
+            bytes = layout.castBytes(precision.original) / layout.ranks;
             return &unit.cast;
     }
     return nullptr;
@@ -122,6 +122,11 @@ Result<void> Executor::allocateOfUnit(BlockId id, UnitMemory& unit) {
         !unit.partial.allocated()) {
         unit.partial = unit.reduceShare;
         unit.reduceShare = {};
+    }
+    // The allocator keeps what other streams may still read.
+    if (unit.layout.flat && (held == &unit.unsharded || held == &unit.cast) && held->allocated()) {
+        unit.retired.push_back(*held);
+        *held = {};
     }
     if (held->allocated()) return refuseBlock(id, "is allocated while the one before is still there");
     if (bytes != block.bytes.value)
@@ -197,9 +202,14 @@ Result<void> Executor::allocateGradients(BlockId id, UnitMemory& unit) {
     std::vector<std::size_t> places;
     if (block.firstUse.valid()) places = gradientsMadeBy(block.firstUse, unit);
     std::erase_if(places, [&](std::size_t place) { return unit.gradients[place].data != nullptr; });
-    const core::DType dtype = gradientType();
+    const auto bytesOf = [&](const ParameterPlace& place) {
+        return place.elements * core::sizeOf(gradientType(place));
+    };
+    // The wider types first, so that every gradient is aligned.
+    std::ranges::stable_sort(places, std::ranges::greater{},
+                             [&](std::size_t place) { return core::sizeOf(gradientType(unit.layout.places[place])); });
     std::int64_t bytes = 0;
-    for (const std::size_t place : places) bytes += unit.layout.places[place].elements * core::sizeOf(dtype);
+    for (const std::size_t place : places) bytes += bytesOf(unit.layout.places[place]);
     if (bytes != block.bytes.value)
         return refuseBlock(
             id, fmt::format("the block has {} bytes, the gradients made there need {}", block.bytes.value, bytes));
@@ -208,7 +218,7 @@ Result<void> Executor::allocateGradients(BlockId id, UnitMemory& unit) {
     std::int64_t offset = 0;
     for (const std::size_t place : places) {
         unit.gradients[place] = {id, memory.data + offset, false};
-        offset += unit.layout.places[place].elements * core::sizeOf(dtype);
+        offset += bytesOf(unit.layout.places[place]);
     }
     return {};
 }
@@ -218,11 +228,16 @@ Result<void> Executor::allocateRepeated(BlockId id, UnitMemory& unit) {
     if (unit.repeated.allocated()) return refuseBlock(id, "is allocated while the one before is still there");
     std::vector<std::size_t> places = gradientsMadeBy(block.firstUse, unit);
     // In the dtype in which gradients are kept, the first ones are made in their own place.
-    const core::DType dtype = madeGradientType();
-    if (dtype == gradientType())
-        std::erase_if(places, [&](std::size_t place) { return !unit.gradients[place].filled; });
+    std::erase_if(places, [&](std::size_t p) {
+        const ParameterPlace& place = unit.layout.places[p];
+        return madeGradientType(place) == gradientType(place) && !unit.gradients[p].filled;
+    });
+    const auto sizeOfMade = [&](std::size_t place) {
+        return core::sizeOf(madeGradientType(unit.layout.places[place]));
+    };
+    std::ranges::stable_sort(places, std::ranges::greater{}, sizeOfMade);
     std::int64_t bytes = 0;
-    for (const std::size_t place : places) bytes += unit.layout.places[place].elements * core::sizeOf(dtype);
+    for (const std::size_t place : places) bytes += unit.layout.places[place].elements * sizeOfMade(place);
     if (bytes != block.bytes.value)
         return refuseBlock(id, fmt::format("the block has {} bytes, the gradients made again there need {}",
                                            block.bytes.value, bytes));
@@ -231,21 +246,20 @@ Result<void> Executor::allocateRepeated(BlockId id, UnitMemory& unit) {
     std::byte* next = unit.repeated.memory.data;
     for (const std::size_t place : places) {
         unit.added[place] = {id, next, false};
-        next += unit.layout.places[place].elements * core::sizeOf(dtype);
+        next += unit.layout.places[place].elements * sizeOfMade(place);
     }
     return {};
 }
 
-core::DType Executor::gradientType() const {
-    return m_graph.plan.policy == core::UnitPolicy::Ddp ? m_graph.plan.precision.original : madeGradientType();
+core::DType Executor::gradientType(const ParameterPlace& place) const {
+    return m_graph.plan.policy == core::UnitPolicy::Ddp ? m_graph.plan.precision.original : madeGradientType(place);
 }
 
-core::DType Executor::madeGradientType() const {
+core::DType Executor::madeGradientType(const ParameterPlace& place) const {
     const core::Precision& precision = m_graph.plan.precision;
-    if (m_graph.plan.policy == core::UnitPolicy::Ddp) return precision.compute();
+    if (m_graph.plan.policy == core::UnitPolicy::Ddp || m_graph.plan.fsdp.flat) return precision.compute();
     // A narrower reduce dtype is what autograd already produces (framework semantics 1.10).
-    return core::sizeOf(precision.reduction()) < core::sizeOf(precision.compute()) ? precision.reduction()
-                                                                                   : precision.compute();
+    return core::sizeOf(precision.reduction()) < core::sizeOf(place.type) ? precision.reduction() : place.type;
 }
 
 Result<void> Executor::release(BlockId id) {
@@ -276,6 +290,11 @@ Result<void> Executor::release(BlockId id) {
         return {};
     }
     std::int64_t bytes = 0;
+    if (const auto retired = std::ranges::find(unit.retired, id, &Held::block); retired != unit.retired.end()) {
+        m_device.release(retired->memory);
+        unit.retired.erase(retired);
+        return {};
+    }
     Held* held = isRepeated(block)          ? &unit.repeated
                  : unit.partial.block == id ? &unit.partial
                                             : heldFor(block, unit, bytes);

@@ -13,7 +13,7 @@ using Content = Held::Content;
 
 Result<void> Executor::bucketCopyIn(const core::Op& op, UnitMemory& unit) {
     if (!unit.bucket.allocated()) return refuse("has no bucket");
-    const core::DType dtype = gradientType();
+    const core::DType dtype = m_graph.plan.precision.original;
     const bool views = m_graph.plan.ddp.gradientAsBucketView, alone = m_graph.plan.mesh.dpReplicate == 1;
     std::vector<std::size_t> places;
     std::int64_t bytes = 0;
@@ -59,7 +59,7 @@ Result<void> Executor::allReduce(const core::Op& op, UnitMemory& unit) {
                           m_model.parameters[unit.layout.places[p].parameter.index()].name);
     Communicator* communicator = communicatorOf(op);
     if (communicator == nullptr) return refuse("has no group");
-    const std::int64_t bytes = unit.layout.padded * core::sizeOf(gradientType());
+    const std::int64_t bytes = unit.layout.padded * core::sizeOf(m_graph.plan.precision.original);
     if (op.bytes.value != bytes) return refuse(fmt::format("moves {} bytes, the bucket has {}", op.bytes.value, bytes));
     SHARDSCOPE_TRY(checkWaits(m_running));
     SHARDSCOPE_TRY(m_device.synchronize());
@@ -79,7 +79,7 @@ Result<void> Executor::bucketCopyOut(const core::Op& op, UnitMemory& unit) {
     if (unit.bucket.content != Content::Whole && !alone)
         return refuse(unit.bucket.content == Content::Used ? "finds the bucket used already"
                                                            : "comes before its all-reduce");
-    const core::DType dtype = gradientType();
+    const core::DType dtype = m_graph.plan.precision.original;
     SHARDSCOPE_TRY(checkWaits(m_running));
     for (std::size_t p = 0; p < unit.gradients.size(); ++p) {
         const ParameterPlace& place = unit.layout.places[p];

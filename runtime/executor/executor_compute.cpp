@@ -121,8 +121,7 @@ Result<TensorView> Executor::parameterOperand(const core::Op& op, const core::Te
         return refuse(fmt::format("reads {} before unit {} was copied out", name, unit.unit->name));
     if (unit.unsharded.version != unit.version)
         return refuse(fmt::format("reads {} as it was before the optimizer step", name));
-    TensorView view = flatView(unit.unsharded.memory, tensor.dtype, unit.layout.places[where.place].offset,
-                               unit.layout.places[where.place].elements);
+    TensorView view = wholePart(unit.unsharded.memory, unit.layout.places[where.place], 0, 1);
     view.shape = tensor.shape;
     view.strides = tensor.strides;
     return view;
@@ -139,8 +138,8 @@ Result<TensorView> Executor::gradientOperand(const core::Op& op, const core::Ten
     if (gradient.filled && added.data == nullptr)
         return refuse(fmt::format("would overwrite the gradient of {}", name));
     if (added.filled) return refuse(fmt::format("would overwrite a contribution to the gradient of {}", name));
-    return TensorView{added.data != nullptr ? added.data : gradient.data, madeGradientType(), tensor.shape,
-                      tensor.strides};
+    return TensorView{added.data != nullptr ? added.data : gradient.data,
+                      madeGradientType(m_units[where.unit].layout.places[where.place]), tensor.shape, tensor.strides};
 }
 
 Result<void> Executor::fillFromOutside(const core::Op& op, const core::StorageRef& storage,

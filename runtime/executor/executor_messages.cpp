@@ -165,7 +165,8 @@ Result<void> Executor::addGradient(const core::Op& op) {
         if (std::find(made.begin(), made.end(), p) == made.end())
             return refuse("finds a contribution to " + name + " instead");
         if (!unit.added[p].filled) return refuse("comes before the contribution to the gradient of " + name);
-        if (!unit.gradients[p].filled && gradientType() == madeGradientType())
+        const ParameterPlace& place = unit.layout.places[p];
+        if (!unit.gradients[p].filled && gradientType(place) == madeGradientType(place))
             return refuse("finds no gradient of " + name + " to add to");
     }
     SHARDSCOPE_TRY(checkWaits(m_running));
@@ -173,8 +174,8 @@ Result<void> Executor::addGradient(const core::Op& op) {
         GradientPlace& added = unit.added[p];
         if (added.data == nullptr) continue;
         const core::Shape shape{unit.layout.places[p].elements};
-        const TensorView from{added.data, madeGradientType(), shape, {}};
-        const TensorView to{unit.gradients[p].data, gradientType(), shape, {}};
+        const TensorView from{added.data, madeGradientType(unit.layout.places[p]), shape, {}};
+        const TensorView to{unit.gradients[p].data, gradientType(unit.layout.places[p]), shape, {}};
         SHARDSCOPE_TRY(unit.gradients[p].filled ? m_device.add(op.stream, from, to)
                                                 : m_device.copy(op.stream, from, to));
         unit.gradients[p].filled = true;

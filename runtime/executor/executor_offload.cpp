@@ -53,7 +53,7 @@ Result<void> Executor::copyToHost(const core::Op& op, UnitMemory& unit) {
     const core::DType dtype = m_graph.plan.precision.original;
     for (const ParameterPlace& place : unit.layout.places) {
         if (!place.trained) continue;
-        const std::int64_t at = place.gradientOffset / unit.layout.ranks;
+        const std::int64_t at = place.ownGradientAt;
         const TensorView from = flatView(gradient.memory, dtype, at, place.own);
         const TensorView to = flatView(unit.hostGradient.memory, dtype, at, place.own);
         SHARDSCOPE_TRY(there ? m_device.add(op.stream, from, to) : m_device.copy(op.stream, from, to));

@@ -14,6 +14,7 @@ using Content = Held::Content;
 
 Result<void> Executor::gatherCopyIn(const core::Op& op, UnitMemory& unit) {
     const core::Precision& precision = m_graph.plan.precision;
+    if (unit.layout.flat) return castFlat(op, unit);
     if (!unit.gather.allocated()) return refuse("has no gather buffer");
     if (unit.gather.content != Content::Nothing) return refuse("finds the gather buffer in use");
     Held& shard = m_graph.plan.fsdp.cpuOffload ? unit.staged : unit.shard;
@@ -23,29 +24,33 @@ Result<void> Executor::gatherCopyIn(const core::Op& op, UnitMemory& unit) {
     if (fromSlice && unit.slice.content != Content::Whole) return refuse("finds no kept slice");
     if (!fromSlice && shard.content != Content::Whole) return refuse("finds no parameters in the shard");
     SHARDSCOPE_TRY(checkWaits(m_running));
-    const std::int64_t share = unit.layout.padded / parts;
     const std::int64_t position = fromSlice ? m_ranks.shard() % parts : unit.layout.rank;
-    const TensorView slot = flatView(unit.gather.memory, precision.compute(), position * share, share);
-    if (fromSlice) {
-        SHARDSCOPE_TRY(m_device.copy(op.stream, flatView(unit.slice.memory, precision.compute(), 0, share), slot));
-        unit.gather.version = unit.slice.version;
-    } else {
-        TensorView source = flatView(shard.memory, precision.original, 0, share);
-        if (unit.cast.allocated()) {
-            const TensorView cast = flatView(unit.cast.memory, precision.compute(), 0, share);
+    std::int64_t castSoFar = 0;
+    for (const ParameterPlace& place : unit.layout.places) {
+        const TensorView slot = cutPart(unit.gather.memory, unit.layout, place, position, parts);
+        if (fromSlice) {
+            SHARDSCOPE_TRY(m_device.copy(op.stream, cutPart(unit.slice.memory, unit.layout, place, 0, parts), slot));
+            continue;
+        }
+        const std::int64_t piece = place.padded / parts;
+        TensorView source = flatView(shard.memory, precision.original, place.ownAt, piece);
+        if (unit.cast.allocated() && place.type != precision.original) {
+            const TensorView cast = flatView(unit.cast.memory, place.type, castSoFar, piece);
+            castSoFar += piece;
             SHARDSCOPE_TRY(m_device.copy(op.stream, source, cast));
-            unit.cast.content = Content::Whole;
             source = cast;
         }
         SHARDSCOPE_TRY(m_device.copy(op.stream, source, slot));
-        unit.gather.version = unit.version;
     }
+    if (unit.cast.allocated()) unit.cast.content = Content::Whole;
+    unit.gather.version = fromSlice ? unit.slice.version : unit.version;
     unit.gather.parts = parts;
     unit.gather.content = Content::Own;
     return {};
 }
 
 Result<void> Executor::allGather(const core::Op& op, UnitMemory& unit) {
+    if (unit.layout.flat) return allGatherFlat(op, unit);
     if (!unit.gather.allocated()) return refuse("has no gather buffer");
     if (unit.gather.content != Content::Own)
         return refuse(unit.gather.content == Content::Nothing ? "comes before its copy-in"
@@ -55,7 +60,7 @@ Result<void> Executor::allGather(const core::Op& op, UnitMemory& unit) {
     if (communicator->size() != unit.gather.parts)
         return refuse(
             fmt::format("runs over {} ranks, the buffer has {} parts", communicator->size(), unit.gather.parts));
-    const std::int64_t bytes = unit.layout.padded * core::sizeOf(m_graph.plan.precision.compute());
+    const std::int64_t bytes = unit.layout.bytes;
     if (op.bytes.value != bytes) return refuse(fmt::format("moves {} bytes, the buffer has {}", op.bytes.value, bytes));
     SHARDSCOPE_TRY(checkWaits(m_running));
     SHARDSCOPE_TRY(m_device.synchronize());
@@ -74,9 +79,10 @@ Result<void> Executor::copyOut(const core::Op& op, UnitMemory& unit) {
         const Held& shard = m_graph.plan.fsdp.cpuOffload ? unit.staged : unit.shard;
         if (shard.content != Content::Whole) return refuse("finds no parameters in the shard");
         SHARDSCOPE_TRY(checkWaits(m_running));
-        const std::int64_t n = unit.layout.padded;
-        SHARDSCOPE_TRY(m_device.copy(op.stream, flatView(shard.memory, precision.original, 0, n),
-                                     flatView(unit.unsharded.memory, precision.compute(), 0, n)));
+        for (const ParameterPlace& place : unit.layout.places)
+            SHARDSCOPE_TRY(m_device.copy(op.stream,
+                                         flatView(shard.memory, precision.original, place.offset, place.padded),
+                                         wholePart(unit.unsharded.memory, place, 0, 1)));
         unit.unsharded.version = unit.version;
         unit.unsharded.content = Content::Whole;
         return {};
@@ -84,17 +90,13 @@ Result<void> Executor::copyOut(const core::Op& op, UnitMemory& unit) {
     if (!unit.gather.allocated()) return refuse("has no gather buffer");
     if (unit.gather.content != Content::Whole) return refuse("comes before its all-gather");
     SHARDSCOPE_TRY(checkWaits(m_running));
-    const std::int64_t parts = unit.gather.parts, share = unit.layout.padded / parts;
+    const std::int64_t parts = unit.gather.parts;
     for (const ParameterPlace& place : unit.layout.places)
         for (std::int64_t part = 0; part < parts; ++part) {
-            const std::int64_t piece = place.padded / parts;
-            const TensorView from =
-                flatView(unit.gather.memory, precision.compute(), part * share + place.offset / parts, piece);
-            const TensorView whole = flatView(unit.unsharded.memory, precision.compute(), place.offset, place.padded);
-            SHARDSCOPE_TRY(m_device.copy(
-                op.stream, from,
-                place.dim1 ? partOnDim1(whole.data, whole.dtype, place, part, parts)
-                           : flatView(unit.unsharded.memory, whole.dtype, place.offset + part * piece, piece)));
+            const TensorView whole = wholePart(unit.unsharded.memory, place, 0, 1);
+            SHARDSCOPE_TRY(m_device.copy(op.stream, cutPart(unit.gather.memory, unit.layout, place, part, parts),
+                                         place.dim1 ? partOnDim1(whole.data, whole.dtype, place, part, parts)
+                                                    : wholePart(unit.unsharded.memory, place, part, parts)));
         }
     unit.unsharded.version = unit.gather.version;
     unit.unsharded.content = Content::Whole;
@@ -104,17 +106,13 @@ Result<void> Executor::copyOut(const core::Op& op, UnitMemory& unit) {
 Result<void> Executor::keepSlice(const core::Op& op, UnitMemory& unit) {
     if (!unit.slice.allocated()) return refuse("has no memory for the slice");
     if (unit.unsharded.content != Content::Whole) return refuse("finds no whole parameters");
-    const core::DType dtype = m_graph.plan.precision.compute();
-    const std::int64_t share = unit.slice.memory.bytes / core::sizeOf(dtype);
-    if (share <= 0 || unit.layout.padded % share != 0) return refuse("keeps a slice that does not divide the unit");
-    const std::int64_t parts = unit.layout.padded / share, position = m_ranks.shard() % parts;
+    const std::int64_t share = unit.slice.memory.bytes;
+    if (share <= 0 || unit.layout.bytes % share != 0) return refuse("keeps a slice that does not divide the unit");
+    const std::int64_t parts = unit.layout.bytes / share, position = m_ranks.shard() % parts;
     SHARDSCOPE_TRY(checkWaits(m_running));
-    for (const ParameterPlace& place : unit.layout.places) {
-        const std::int64_t piece = place.padded / parts;
-        SHARDSCOPE_TRY(m_device.copy(op.stream,
-                                     flatView(unit.unsharded.memory, dtype, place.offset + position * piece, piece),
-                                     flatView(unit.slice.memory, dtype, place.offset / parts, piece)));
-    }
+    for (const ParameterPlace& place : unit.layout.places)
+        SHARDSCOPE_TRY(m_device.copy(op.stream, wholePart(unit.unsharded.memory, place, position, parts),
+                                     cutPart(unit.slice.memory, unit.layout, place, 0, parts)));
     unit.slice.parts = parts;
     unit.slice.version = unit.unsharded.version;
     unit.slice.content = Content::Whole;
@@ -136,13 +134,14 @@ Result<void> Executor::reduceCopyIn(const core::Op& op, UnitMemory& unit) {
             return refuse((accumulated ? "finds a gradient that was not accumulated: " : "finds no gradient of ") +
                           m_model.parameters[unit.layout.places[p].parameter.index()].name);
     SHARDSCOPE_TRY(checkWaits(m_running));
+    if (unit.layout.flat) return widenFlat(op, unit);
     const std::int64_t ranks = unit.layout.ranks, share = unit.layout.gradientShare();
-    const core::DType type = accumulated ? reduced : gradientType();
     std::int64_t before = 0;  // elements of the places before
     for (std::size_t p = 0; p < unit.layout.places.size(); ++p) {
         const ParameterPlace& place = unit.layout.places[p];
         if (!place.trained) continue;
         const std::int64_t piece = place.padded / ranks;
+        const core::DType type = accumulated ? reduced : gradientType(place);
         for (std::int64_t r = 0; r < ranks; ++r) {
             const std::int64_t begin = std::min(r * piece, place.elements),
                                end = std::min(begin + piece, place.elements);
@@ -177,12 +176,14 @@ Result<void> Executor::keepGradients(const core::Op& op, UnitMemory& unit) {
         if (unit.added[p].data != nullptr) return refuse("comes before a contribution was added to " + name);
     }
     SHARDSCOPE_TRY(checkWaits(m_running));
-    const core::DType reduced = m_graph.plan.precision.reduction();
+    const core::DType reduced =
+        unit.layout.flat ? m_graph.plan.precision.compute() : m_graph.plan.precision.reduction();
+    if (unit.layout.flat) unit.replicasSummed = false;
     std::int64_t before = 0;
     for (std::size_t p = 0; p < unit.layout.places.size(); ++p) {
         const std::int64_t elements = unit.layout.places[p].elements;
         if (!unit.layout.places[p].trained) continue;
-        const TensorView from{unit.gradients[p].data, gradientType(), {elements}, {}};
+        const TensorView from{unit.gradients[p].data, gradientType(unit.layout.places[p]), {elements}, {}};
         const TensorView to = flatView(unit.accumulated.memory, reduced, before, elements);
         SHARDSCOPE_TRY(there ? m_device.add(op.stream, from, to) : m_device.copy(op.stream, from, to));
         unit.gradients[p].filled = false;
@@ -193,18 +194,19 @@ Result<void> Executor::keepGradients(const core::Op& op, UnitMemory& unit) {
 }
 
 Result<void> Executor::preDivide(const core::Op& op, UnitMemory& unit) {
-    if (unit.reduceInput.content != Content::Whole) return refuse("finds no packed gradients");
+    const Held& input = packedGradients(unit);
+    if (input.content != Content::Whole) return refuse("finds no packed gradients");
     SHARDSCOPE_TRY(checkWaits(m_running));
     return m_device.divide(
-        op.stream, flatView(unit.reduceInput.memory, m_graph.plan.precision.reduction(), 0, unit.layout.trainedPadded),
-        op.factor);
+        op.stream, flatView(input.memory, m_graph.plan.precision.reduction(), 0, unit.layout.trainedPadded), op.factor);
 }
 
 Result<void> Executor::reduceScatter(const core::Op& op, UnitMemory& unit) {
     const core::DType dtype = m_graph.plan.precision.reduction();
-    if (unit.reduceInput.content != Content::Whole)
-        return refuse(unit.reduceInput.content == Content::Used ? "finds the gradients reduced already"
-                                                                : "comes before its copy-in");
+    Held& input = packedGradients(unit);
+    if (input.content != Content::Whole)
+        return refuse(input.content == Content::Used ? "finds the gradients reduced already"
+                                                     : "comes before its copy-in");
     Held& target = unit.reduceShare.allocated() ? unit.reduceShare : unit.shardedGradient;
     if (!target.allocated()) return refuse("has no memory for the own share");
     if (target.content == Content::Whole || target.content == Content::Own)
@@ -222,12 +224,12 @@ Result<void> Executor::reduceScatter(const core::Op& op, UnitMemory& unit) {
     label.dtype = dtype;
     SHARDSCOPE_ASSIGN(m_transfer,
                       communicator->reduceScatter(
-                          label, {unit.reduceInput.memory.data, static_cast<std::size_t>(bytes)},
+                          label, {input.memory.data, static_cast<std::size_t>(bytes)},
                           {target.memory.data, static_cast<std::size_t>(bytes / unit.layout.ranks)}, op.average));
     if (op.factor != 1)
         SHARDSCOPE_TRY(
             m_device.divide(op.stream, flatView(target.memory, dtype, 0, unit.layout.gradientShare()), op.factor));
-    unit.reduceInput.content = Content::Used;
+    input.content = Content::Used;
     // Written into the gradient's own memory, it becomes the gradient with the copy-out.
     target.content = &target == &unit.shardedGradient ? Content::Own : Content::Whole;
     return {};
@@ -322,13 +324,13 @@ Result<TensorView> Executor::gradientForUpdate(UnitMemory& unit, std::size_t ind
     if (m_graph.plan.policy == core::UnitPolicy::Fsdp) {
         const Held& reduced = m_graph.plan.fsdp.cpuOffload ? unit.hostGradient : unit.shardedGradient;
         if (reduced.content != Content::Whole) return refuse("finds no reduced gradient of " + name);
-        return flatView(reduced.memory, original, place.gradientOffset / unit.layout.ranks, place.own);
+        return flatView(reduced.memory, original, place.ownGradientAt, place.own);
     }
     if (!unit.gradients[index].filled) return refuse("finds no gradient of " + name);
     if (unit.gradients[index].inBucket) return refuse("comes before the reduction of the gradient of " + name);
     if (unit.added[index].data != nullptr)
         return refuse("comes before a contribution was added to the gradient of " + name);
-    return TensorView{unit.gradients[index].data, gradientType(), {place.own}, {}};
+    return TensorView{unit.gradients[index].data, gradientType(place), {place.own}, {}};
 }
 
 Result<void> Executor::optimizerStep(const core::Op& op) {
@@ -364,7 +366,7 @@ Result<void> Executor::optimizerStep(const core::Op& op) {
             call.weightDecay = m_settings.weightDecay;
             call.momentum = m_settings.momentum;
             call.step = m_optimizerSteps;
-            call.parameter = flatView(unit.master().memory, original, place.offset / unit.layout.ranks, place.own);
+            call.parameter = flatView(unit.master().memory, original, place.ownAt, place.own);
             SHARDSCOPE_ASSIGN(call.gradient, gradientForUpdate(unit, p));
             const std::int64_t size = core::sizeOf(original);
             if (moments > 0) call.firstMoment = {unit.moments + first * size, original, {place.own}, {}};

@@ -16,7 +16,7 @@ namespace shardscope::runtime {
 
 /// Where a parameter lies in the buffers of its unit. A buffer of the whole unit holds every parameter padded for the
 /// shard group, one after another; a buffer of parts (gather, reduce) holds the same cut into equal parts:
-/// [part][parameter].
+/// [part][parameter]. Under FSDP1 nothing but the end is padded, and the parts are cuts of that one flat parameter.
 struct ParameterPlace {
     core::ParameterId parameter;
     core::Shape shape;
@@ -25,19 +25,28 @@ struct ParameterPlace {
     std::int64_t offset = 0;    ///< of the padded whole, in elements
     std::int64_t own = 0;       ///< elements of this rank's shard that are no padding
     bool trained = true;
-    std::int64_t gradientOffset = 0;  ///< like `offset`, among the trained ones
-    bool dim1 = false;                ///< cut along dim 1: part r is the r-th stretch of every row
+    std::int64_t gradientOffset = 0;      ///< like `offset`, among the trained ones
+    bool dim1 = false;                    ///< cut along dim 1: part r is the r-th stretch of every row
+    std::int64_t ownBegin = 0;            ///< first own element, of the whole (row-major; not along dim 1)
+    std::int64_t ownAt = 0;               ///< where the own elements lie in the shard
+    std::int64_t ownGradientAt = 0;       ///< like `ownAt`, in the share of the reduced gradients
+    core::DType type = core::DType::F32;  ///< in which kernels read it
+    std::int64_t byteOffset = 0;          ///< of the whole, among the unsharded parameters; `type`s by size
 };
 
 struct UnitLayout {
     std::vector<ParameterPlace> places;
     std::int64_t padded = 0;         ///< elements of the whole unit
     std::int64_t trainedPadded = 0;  ///< of its trained parameters
+    std::int64_t bytes = 0;          ///< of the whole unit, unsharded
     std::int64_t ranks = 1;          ///< shard group
     std::int64_t rank = 0;           ///< own position in it
+    bool flat = false;               ///< FSDP1
 
     [[nodiscard]] std::int64_t share() const { return padded / ranks; }
     [[nodiscard]] std::int64_t gradientShare() const { return trainedPadded / ranks; }
+    /// Of the parameters that are cast for the gather, whole, after the cast.
+    [[nodiscard]] std::int64_t castBytes(core::DType original) const;
     /// Of trained parameters: what the optimizer updates.
     [[nodiscard]] std::int64_t ownElements() const;
 };
@@ -76,6 +85,7 @@ struct UnitMemory {
     std::uint64_t version = 1;  ///< of the parameters: the optimizer makes the next one
     Held shard;                 ///< padded, original dtype
     Held unsharded;             ///< whole, padded, compute dtype
+    std::vector<Held> retired;  ///< FSDP1: unsharded ones and casts that are not read any more, not released yet
     Held slice;                 ///< kept after forward (int reshard)
     Held cast;                  ///< own shard in the gather dtype
     Held gather;
@@ -103,6 +113,12 @@ struct UnitMemory {
 /// Part `part` of `parts` of a whole, unpadded parameter that is cut along dim 1.
 [[nodiscard]] TensorView partOnDim1(std::byte* whole, core::DType dtype, const ParameterPlace& place, std::int64_t part,
                                     std::int64_t parts);
+
+/// Part `part` of `parts` of a place in a buffer of the unsharded parameters, whole or cut ([part][parameter]).
+[[nodiscard]] TensorView wholePart(const Memory& memory, const ParameterPlace& place, std::int64_t part,
+                                   std::int64_t parts);
+[[nodiscard]] TensorView cutPart(const Memory& memory, const UnitLayout& layout, const ParameterPlace& place,
+                                 std::int64_t part, std::int64_t parts);
 
 /// A view of `elements` elements from `offset` on.
 [[nodiscard]] TensorView flatView(const Memory& memory, core::DType dtype, std::int64_t offset, std::int64_t elements);

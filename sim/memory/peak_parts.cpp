@@ -272,6 +272,10 @@ private:
         return "all units";
     }
 
+    [[nodiscard]] bool isCopyIn(core::OpId op) const {
+        return op.valid() && m_graph.ops[op.index()].kind == core::OpKind::ReduceCopyIn;
+    }
+
     [[nodiscard]] std::string wordsOf(const Block& block) const {
         const core::Precision& precision = m_graph.plan.precision;
         const bool sharding = m_graph.plan.policy == core::UnitPolicy::Fsdp;
@@ -282,17 +286,18 @@ private:
                 if (block.persistent) return tensorsOf(block);
                 if (!sharding) return tensorsOf(block) + fmt::format(" in {}", core::nameOf(precision.compute()));
                 const core::Unit& unit = m_graph.units[block.unit.index()];
-                return tensorsOf(block) + (block.bytes.value < unit.paddedElements * sizeOf(precision.compute())
-                                               ? ", the slice kept after forward"
-                                               : ", gathered");
+                const std::int64_t whole = (unit.paddedElements - unit.originalPadded) * sizeOf(precision.compute()) +
+                                           unit.originalPadded * sizeOf(precision.original);
+                return tensorsOf(block) + (block.bytes.value < whole ? ", the slice kept after forward" : ", gathered");
             }
             case MemoryCategory::ShardedGradients: return "reduced gradients, the own shard";
             case MemoryCategory::UnshardedGradients: return block.persistent ? "gradients, in the bucket" : "gradients";
             case MemoryCategory::GatherBuffers: return "all-gather output";
             case MemoryCategory::ReduceBuffers:
                 if (block.persistent) return "bucket of gradients";
-                return m_graph.streams[block.pool].kind == core::StreamKind::Compute ? "reduce-scatter input"
-                                                                                     : "reduce-scatter output";
+                return m_graph.streams[block.pool].kind == core::StreamKind::Compute || isCopyIn(block.firstUse)
+                           ? "reduce-scatter input"
+                           : "reduce-scatter output";
             case MemoryCategory::OptimizerState:
                 switch (m_graph.plan.optimizer) {
                     case core::OptimizerKind::SgdMomentum: return "momentum_buffer";

@@ -147,7 +147,30 @@ inline std::vector<std::pair<std::string, TrainConfig>> switchedRuns() {
         p.fsdp.shardedOnDim1 = {"encoder.layers.encoder_layer_0", "encoder.layers.encoder_layer_1.mlp.0.weight"};
     });
     add("cut along dim 1, no_sync", two, 3, [&](Plan& p) { last(p), p.fsdp.shardedOnDim1 = {"encoder.layers"}; });
+    const auto norms = [](Plan& p) { p.fsdp.originalDtype = {"LayerNorm"}; };
+    add("norms in the original dtype", two, 1, norms);
+    add("norms in the original dtype, three ranks", {1, 1, 3}, 1, norms);
+    add("norms in the original dtype, one shard", {1, 1, 1}, 3, norms);
+    add("norms in the original dtype, int reshard", four, 1,
+        [&](Plan& p) { norms(p), p.fsdp.reshardAfterForward = pairs; });
+    add("norms in the original dtype, no_sync", two, 3, [&](Plan& p) { norms(p), last(p); });
+    add("norms and more in the original dtype, offloaded", two, 1, [&](Plan& p) {
+        p.fsdp.cpuOffload = true;
+        p.fsdp.originalDtype = {"LayerNorm", "encoder.layers.encoder_layer_0", "heads.head.bias"};
+    });
+    const auto flat = [](Plan& p) { p.fsdp.flat = true; };
+    add("fsdp1", two, 1, flat);
+    add("fsdp1, three ranks", {1, 1, 3}, 1, flat);
+    add("fsdp1, hybrid", hybrid, 1, flat);
+    add("fsdp1, every micro-batch", two, 3, flat);
+    add("fsdp1, no_sync", two, 3, [&](Plan& p) { flat(p), last(p); });
+    add("fsdp1, shard_grad_op, no_sync", two, 3,
+        [&](Plan& p) { flat(p), last(p), p.fsdp.reshardAfterForward = whole; });
+    add("fsdp1, next gather after backward", two, 1,
+        [&](Plan& p) { flat(p), p.fsdp.flatPrefetch = core::FsdpKnobs::FlatPrefetch::After; });
+    add("fsdp1, no limit", two, 1, [&](Plan& p) { flat(p), p.fsdp.limitAllGathers = false; });
     using Mode = core::Checkpointing::Mode;
+    add("fsdp1, checkpointed", two, 2, [&](Plan& p) { flat(p), p.checkpointing.mode = Mode::Full; });
     for (const auto& [name, checkpointing] :
          {std::pair{"checkpointed", core::Checkpointing{Mode::Full, 2, true}},
           {"checkpointed to the end", core::Checkpointing{Mode::Full, 2, false}},

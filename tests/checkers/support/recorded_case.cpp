@@ -112,6 +112,10 @@ Result<void> setPrecision(const Document& config, Plan& plan) {
         if (isDefault(value)) continue;
         // Casts of inputs and outputs change neither the order nor the size of anything that is recorded.
         if (key == "cast_inputs" || key == "root_output") continue;
+        if (key == "keep_norm_f32") {
+            plan.fsdp.originalDtype = {"LayerNorm"};
+            continue;
+        }
         if (key != "param" && key != "reduce") return fail(ErrorCode::Unsupported, "mp." + key);
         const auto type = dtypeFromName(value.text);
         if (!type) return fail(ErrorCode::Unsupported, "mp dtype " + value.text);

@@ -164,7 +164,8 @@ private:
         const Op* op = nextOp(id, {OpKind::ReduceCopyIn});
         const Unit& unit = m_graph.units[id.index()];
         if (op == nullptr || unit.trainedElements == 0) return line("rs_copy_in", name);
-        // The op tells how many bytes it reads; of the two dtypes in play one has that size.
+        // The op tells how many bytes it reads; of the two dtypes in play one has that size, unless both occur.
+        const bool mixed = unit.originalTrained > 0 && unit.originalTrained < unit.trainedElements;
         const std::int64_t size = (op->read - (op->written - op->bytes)).value / unit.trainedElements;
         const DType compute = m_graph.plan.precision.compute();
         const auto trained = std::count_if(unit.parameters.begin(), unit.parameters.end(),
@@ -172,7 +173,8 @@ private:
         return line("rs_copy_in", name,
                     {{"params", std::to_string(trained)},
                      {"numel", std::to_string(unit.trainedElements)},
-                     {"grad_dtype", shortName(size == sizeOf(compute) ? compute : op->dtype)},
+                     {"grad_dtype", mixed ? shortName(compute) + "+" + shortName(m_graph.plan.precision.original)
+                                          : shortName(size == sizeOf(compute) ? compute : op->dtype)},
                      {"reduce_dtype", shortName(op->dtype)}});
     }
 
@@ -203,6 +205,7 @@ std::string shortName(DType type) {
         case DType::BF16: return "bf16";
         case DType::F16: return "f16";
         case DType::F64: return "f64";
+        case DType::U8: return "u8";
         default: return std::string(nameOf(type));
     }
 }

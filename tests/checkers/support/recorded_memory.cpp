@@ -30,7 +30,7 @@ public:
     }
 
     [[nodiscard]] Moment moment(UnitId unit = {}) const {
-        return {m_cursor.live(), m_slices, m_outputs, unit.valid() ? m_gradients[unit.index()] : 0};
+        return {m_cursor.live(), m_slices, m_outputs, unit.valid() ? gradientsOf(unit) : 0};
     }
 
     /// Gradients that units other than this one have kept of earlier micro-batches.
@@ -43,13 +43,23 @@ public:
     }
 
 private:
+    // Gradients of two dtypes are all counted at the wider one in the recordings.
+    [[nodiscard]] std::int64_t gradientsOf(UnitId id) const {
+        const Unit& unit = m_graph.units[id.index()];
+        const bool mixed = unit.originalTrained > 0 && unit.originalTrained < unit.trainedElements;
+        if (!mixed || m_gradients[id.index()] == 0) return m_gradients[id.index()];
+        return unit.trainedElements * sizeOf(m_graph.plan.precision.original);
+    }
+
     void account(const Block& block, std::int64_t sign) {
         const std::int64_t bytes = sign * block.bytes.value;
         if (block.category == MemoryCategory::ReduceBuffers && m_graph.streams[block.pool].kind != StreamKind::Compute)
             m_outputs += bytes;
         if (!block.unit.valid()) return;
         const Unit& unit = m_graph.units[block.unit.index()];
-        const std::int64_t whole = unit.paddedElements * sizeOf(m_graph.plan.precision.compute());
+        const Precision& precision = m_graph.plan.precision;
+        const std::int64_t whole = (unit.paddedElements - unit.originalPadded) * sizeOf(precision.compute()) +
+                                   unit.originalPadded * sizeOf(precision.original);
         if (block.category == MemoryCategory::UnshardedParameters && block.bytes.value < whole) m_slices += bytes;
         if (block.category != MemoryCategory::UnshardedGradients) return;
         m_gradients[block.unit.index()] += bytes;

@@ -123,7 +123,9 @@ private:
         if (m_strategy == "fsdp") {
             set("parallelism.data_parallel_shard_degree", m_shards = any(kDegrees));
             if (oneIn(4)) set("parallelism.data_parallel_replicate_degree", m_replicas = between(2, 3));
-            if (oneIn(5)) set("parallelism.pipeline_parallel_degree", m_stages = between(2, 3));
+            if (oneIn(6)) set("parallelism.fsdp_version", std::int64_t{1});
+            if (oneIn(isSet("parallelism.fsdp_version") ? 40 : 5))
+                set("parallelism.pipeline_parallel_degree", m_stages = between(2, 3));
         } else if (m_strategy == "ddp") {
             set("parallelism.data_parallel_replicate_degree", m_replicas = any(kDegrees));
         } else if (m_strategy == "naive") {
@@ -231,6 +233,10 @@ private:
             });
             if (hasRoot) return;
         }
+        // FSDP1 refuses most of FSDP2's.
+        if (isSet("parallelism.fsdp_version") && key.path.starts_with("parallelism.fsdp_") &&
+            !key.path.ends_with("reshard_after_forward") && !oneIn(20))
+            return;
         const bool isBatch = key.path.find("batch") != std::string_view::npos || key.path == "training.seq_len";
         const bool isDegree = key.path.ends_with("_degree");
         if (!oneIn(isBatch || isDegree ? 80 : 6)) return;
@@ -253,7 +259,13 @@ private:
                 } else if constexpr (std::is_same_v<Value, core::ReshardSetting>) {
                     add(textOf(anyReshard()));
                 } else if constexpr (std::is_same_v<Value, core::UnitLists>) {
-                    add(anyList(key.path == "training.frozen"));
+                    add(key.path == "parallelism.fsdp_original_dtype" && oneIn(2)
+                            ? std::string("[\"LayerNorm\"]")
+                            : anyList(key.path == "training.frozen"));
+                } else if constexpr (std::is_same_v<Value, core::IntegerList>) {
+                    std::string list = std::to_string(anyNumber(key));
+                    while (oneIn(2)) list += ", " + std::to_string(anyNumber(key));
+                    add("[" + list + "]");
                 } else if constexpr (std::is_same_v<Value, core::ReshardTable>) {
                     add("{ " + core::writeTomlValue(Document::of(anyName())) + " = " + textOf(anyReshard()) + " }");
                 }
