@@ -7,6 +7,13 @@ find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(LIBRSVG REQUIRED IMPORTED_TARGET librsvg-2.0 cairo)
 
+# oneDNN, and the OpenMP runtime that Debian built it with, which is told how many threads it may take.
+find_path(ONEDNN_INCLUDE dnnl.hpp REQUIRED)
+find_library(ONEDNN_LIBRARY dnnl REQUIRED)
+add_library(shardscope_onednn INTERFACE)
+target_include_directories(shardscope_onednn SYSTEM INTERFACE "${ONEDNN_INCLUDE}")
+target_link_libraries(shardscope_onednn INTERFACE "${ONEDNN_LIBRARY}" gomp)
+
 set(SHARDSCOPE_GUI OFF)
 if(NOT SHARDSCOPE_BUILD_GUI STREQUAL OFF)
   if(SHARDSCOPE_BUILD_GUI STREQUAL ON)

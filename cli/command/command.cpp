@@ -24,7 +24,7 @@ const std::vector<Option>& optionTable() {
         {"--over", "KEY=V1,V2", "The knob to turn and its values.", "@key"},
         {"--dot", "", "Print the graph for Graphviz.", ""},
         {"--language", "LANG", "Language of pictures.", "en ko"},
-        {"--device", "NAME", "What executes: reference.", "reference"},
+        {"--device", "NAME", "What executes: cpu (oneDNN) or reference (plain loops, the oracle).", "cpu reference"},
         {"--ranks", "N", "Ranks, whatever the scenario says. Left out: as many as the scenario says, or 4.", ""},
         {"--runs", "FILE", "Training runs that were measured, as CSV (columns below); may be repeated.", "@file"},
         {"--collectives", "FILE", "Collectives that were measured, as CSV; may be repeated.", "@file"},
@@ -34,7 +34,7 @@ const std::vector<Option>& optionTable() {
         {"--data", "PATH", "Images to train on: a folder with the IDX files of MNIST or Fashion-MNIST, or such a file of images, plain or "
                            ".gz. Left out: generated grey shapes.", "@file"},
         {"--no-set-epoch", "", "Leave out the call that tells the sampler each epoch: every epoch has the order of the first.", ""},
-        {"--steps", "N", "Steps. What takes plain loops more than about a minute is refused.", ""},
+        {"--steps", "N", "Steps. What takes more than some minutes is refused.", ""},
     };
     return kOptions;
 }
@@ -58,7 +58,7 @@ const std::vector<Command>& commandTable() {
          "graph vit_tiny --set parallelism.data_parallel_shard_degree=2 --dot", runGraph},
         {"run", "Train the model for real, by walking the same graph.", "[SCENARIO]", kScenario,
          {"--device", "--ranks", "--strategy", "--steps", "--data", "--no-set-epoch", "--set", "--json"},
-         "run --device reference --ranks 4 --strategy fsdp --steps 5", runTraining},
+         "run --ranks 4 --strategy fsdp --steps 5", runTraining},
         {"backtest", "Published measurements beside what the simulator says of them.", "", "",
          {"--runs", "--collectives", "--gemm", "--attention", "-o,--output", "--json", "--csv"},
          "backtest --collectives examples/measured/all_reduce_8xa100.csv", runBacktest},

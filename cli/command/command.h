@@ -23,7 +23,7 @@ struct Arguments {
     std::string strategies;                                       ///< "naive,fsdp"; empty: the command's default
     std::int64_t naiveMicroBatch = 0;                             ///< 0: not given
     std::string over;                                             ///< sweep: "section.key=v1,v2"
-    std::string device = "reference";                             ///< run
+    std::string device = "cpu";                                   ///< run
     std::int64_t ranks = 0, steps = 5;                            ///< run; 0: as the scenario says
     std::string data;                                             ///< run: IDX files; empty: generated images
     bool noSetEpoch = false;                                      ///< run

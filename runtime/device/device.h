@@ -74,7 +74,7 @@ public:
     /// Forgets the events recorded so far (after `synchronize`).
     virtual void forgetEvents() = 0;
 
-    /// New memory holds NaN until it is written. Errors: the device's memory is exhausted.
+    /// What new memory holds is undefined (the reference device fills it with NaN). Errors: no memory is left.
     virtual core::Result<Memory> allocate(core::MemoryCategory category, std::int64_t bytes, StreamIndex pool) = 0;
     virtual void release(const Memory& memory) = 0;
     /// Bytes allocated and not released, by category.

@@ -91,6 +91,10 @@ bool isFloat(core::DType dtype) {
 
 std::vector<float> loadFloats(const TensorView& view) {
     std::vector<float> values(static_cast<std::size_t>(view.elements()));
+    if (view.dtype == core::DType::F32 && view.strides.empty()) {
+        if (!values.empty()) std::memcpy(values.data(), view.data, static_cast<std::size_t>(view.bytes()));
+        return values;
+    }
     forEachElement(view, [&](std::int64_t i, std::int64_t at) {
         float value = 0;
         switch (view.dtype) {
@@ -117,6 +121,10 @@ std::vector<std::int64_t> loadIntegers(const TensorView& view) {
 
 void storeFloats(const TensorView& view, std::span<const float> values) {
     assert(static_cast<std::int64_t>(values.size()) == view.elements());
+    if (view.dtype == core::DType::F32 && view.strides.empty()) {
+        if (!values.empty()) std::memcpy(view.data, values.data(), static_cast<std::size_t>(view.bytes()));
+        return;
+    }
     forEachElement(view, [&](std::int64_t i, std::int64_t at) {
         const float value = values[static_cast<std::size_t>(i)];
         switch (view.dtype) {

@@ -4,57 +4,16 @@
 // device is compared with it. Floats are computed with double sums; bfloat16 and float16 tensors are stored as such, so
 // every operation's result is rounded once, as PyTorch does.
 
-#include <memory>
-#include <unordered_map>
-#include <vector>
-
-#include "runtime/device/device.h"
+#include "runtime/device/host_device.h"
 
 namespace shardscope::runtime {
 
-class ReferenceDevice final : public Device {
+class ReferenceDevice final : public HostDevice {
 public:
-    /// `capacity` 0: as much as the host gives.
-    explicit ReferenceDevice(std::int64_t capacity = 0);
-    ~ReferenceDevice() override;
+    explicit ReferenceDevice(std::int64_t capacity = 0) : HostDevice(Fresh::Poisoned, capacity) {}
 
     [[nodiscard]] std::string_view name() const override { return "reference"; }
-    StreamIndex openStream(std::string_view name) override;
-    Event record(StreamIndex stream) override;
-    void wait(StreamIndex stream, Event event) override;
-    core::Result<void> synchronize() override { return {}; }
-    [[nodiscard]] std::int64_t timeOf(Event event) const override;
-    [[nodiscard]] std::int64_t now() const override;
-    void forgetEvents() override;
-
-    core::Result<Memory> allocate(core::MemoryCategory category, std::int64_t bytes, StreamIndex pool) override;
-    void release(const Memory& memory) override;
-    [[nodiscard]] const LiveBytes& liveBytes() const override { return m_live; }
-    [[nodiscard]] const LiveBytes& peakBytes() const override { return m_peak; }
-    void resetPeak(core::MemoryCategory category) override;
-
     core::Result<void> launch(StreamIndex stream, const KernelCall& call) override;
-    core::Result<void> copy(StreamIndex stream, const TensorView& from, const TensorView& to) override;
-    core::Result<void> add(StreamIndex stream, const TensorView& from, const TensorView& to) override;
-    core::Result<void> fill(StreamIndex stream, const TensorView& to, double value) override;
-    core::Result<void> divide(StreamIndex stream, const TensorView& values, double divisor) override;
-    core::Result<void> update(StreamIndex stream, const OptimizerCall& call) override;
-    core::Result<void> upload(StreamIndex stream, std::span<const std::byte> from, const TensorView& to) override;
-    core::Result<void> download(StreamIndex stream, const TensorView& from, std::span<std::byte> to) override;
-
-private:
-    struct Piece {
-        std::unique_ptr<std::byte[]> data;
-        std::int64_t bytes = 0;
-        core::MemoryCategory category = core::MemoryCategory::Workspace;
-    };
-    std::int64_t m_capacity;
-    std::int64_t m_total = 0;
-    std::uint64_t m_nextMemory = 1;
-    std::unordered_map<std::uint64_t, Piece> m_pieces;
-    LiveBytes m_live{}, m_peak{};
-    StreamIndex m_streams = 0;
-    std::vector<std::int64_t> m_eventTimes;
 };
 
 }  // namespace shardscope::runtime

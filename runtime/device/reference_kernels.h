@@ -8,6 +8,9 @@
 
 namespace shardscope::runtime::reference {
 
+/// Whichever of these the call is. Errors: Unsupported, naming the kernel; operands that do not fit.
+[[nodiscard]] core::Result<void> launch(const KernelCall& call);
+
 // reference_gemm.cpp
 [[nodiscard]] core::Result<void> linear(const KernelCall& call);
 [[nodiscard]] core::Result<void> linearInputGrad(const KernelCall& call);

@@ -10,7 +10,6 @@
 #include "runtime/communicator/thread_communicator.h"
 #include "runtime/data/grey_shapes.h"
 #include "runtime/data/sample_order.h"
-#include "runtime/device/reference_device.h"
 #include "runtime/executor/rank_map.h"
 #include "runtime/train/step_timeline.h"
 
@@ -73,7 +72,8 @@ Result<void> trainRank(Training& training, ThreadWorld& world, std::int64_t rank
     const TrainConfig& config = training.config;
     const RankMap place{training.graph.plan.mesh, rank};
     const auto index = static_cast<std::size_t>(rank);
-    ReferenceDevice device;
+    const std::unique_ptr<Device> owned = deviceOf(config.device);
+    Device& device = *owned;
     const auto communicators = [&](const std::string& name, const std::vector<std::int64_t>& members) {
         return world.communicator(name, members, rank);
     };

@@ -1,6 +1,7 @@
 #pragma once
 
-// Training on the reference device: ranks as threads of this process, each running its program of the graph.
+// Training on the processor: ranks as threads of this process, each running its program of the graph on a device of its
+// own.
 
 #include <cstdint>
 #include <functional>
@@ -13,6 +14,7 @@
 #include "core/graph/build.h"
 #include "core/model/spec.h"
 #include "runtime/data/image_set.h"
+#include "runtime/device/device_kind.h"
 #include "runtime/executor/executor.h"
 #include "runtime/train/initial_values.h"
 #include "traces/timeline/breakdown.h"
@@ -26,6 +28,7 @@ enum class TrainingData : std::uint8_t {
 };
 
 struct TrainConfig {
+    DeviceKind device = DeviceKind::Reference;
     core::ModelSpec model;
     core::Plan plan;
     /// Samples of a micro-batch of one rank. The global batch is batch x plan.microBatches x data-parallel ranks.

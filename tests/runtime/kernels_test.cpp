@@ -1,10 +1,12 @@
-// Every kernel of the reference device against PyTorch's float64 values. tests/data/vit/ops.json holds single
-// operations forward and backward, recorded with PyTorch 2.15.0; tolerance as its authors advise: 8 times what float32
-// PyTorch erred, plus 1e-6.
+// Every kernel of the reference device and of the CPU's against PyTorch's float64 values. tests/data/vit/ops.json holds
+// single operations forward and backward, recorded with PyTorch 2.15.0; tolerance as its authors advise: 8 times what
+// float32 PyTorch erred, plus 1e-6.
 
 #include <cstring>
 
+#include "runtime/device/device_kind.h"
 #include "runtime/device/elements.h"
+#include "runtime/device/reference_device.h"
 #include "tests/runtime/tensor_fixture.h"
 
 namespace shardscope::runtime {
@@ -13,7 +15,7 @@ namespace {
 using core::KernelKind;
 using testing::Values;
 
-class ReferenceKernels : public ::testing::Test {
+class Kernels : public ::testing::TestWithParam<DeviceKind> {
 protected:
     static const core::Document& file() {
         static const core::Document document = [] {
@@ -44,7 +46,7 @@ protected:
     }
 
     void run(core::Kernel kernel, std::vector<TensorView> inputs, std::vector<TensorView> outputs) {
-        const auto done = m_device.launch(0, {kernel, inputs, outputs});
+        const auto done = m_device->launch(0, {kernel, inputs, outputs});
         ASSERT_TRUE(done) << core::describe(done.error());
     }
     void run(KernelKind kind, std::vector<TensorView> inputs, std::vector<TensorView> outputs) {
@@ -62,10 +64,10 @@ protected:
 
     const core::Document* m_case = nullptr;
     std::vector<std::int64_t> m_labels;
-    ReferenceDevice m_device;
+    std::unique_ptr<Device> m_device = deviceOf(GetParam());
 };
 
-TEST_F(ReferenceKernels, LayerNormAndItsGradientAreThoseOfPyTorch) {
+TEST_P(Kernels, LayerNormAndItsGradientAreThoseOfPyTorch) {
     for (const char* name : {"layer_norm", "layer_norm_width_5", "layer_norm_small_variance", "layer_norm_constant_row",
                              "layer_norm_large_mean"}) {
         SCOPED_TRACE(name);
@@ -87,7 +89,7 @@ TEST_F(ReferenceKernels, LayerNormAndItsGradientAreThoseOfPyTorch) {
     }
 }
 
-TEST_F(ReferenceKernels, GeluIsTheErfForm) {
+TEST_P(Kernels, GeluIsTheErfForm) {
     open("gelu_erf");
     Values x = input("x"), dy = outputGradient(), y = Values::zeros(x.shape), dx = Values::zeros(x.shape);
     run(KernelKind::Gelu, {x.view()}, {y.view()});
@@ -96,7 +98,7 @@ TEST_F(ReferenceKernels, GeluIsTheErfForm) {
     expectEqual("x", dx);
 }
 
-TEST_F(ReferenceKernels, SoftmaxSurvivesExtremeScores) {
+TEST_P(Kernels, SoftmaxSurvivesExtremeScores) {
     for (const char* name : {"softmax", "softmax_extreme"}) {
         SCOPED_TRACE(name);
         open(name);
@@ -108,7 +110,7 @@ TEST_F(ReferenceKernels, SoftmaxSurvivesExtremeScores) {
     }
 }
 
-TEST_F(ReferenceKernels, LogSoftmaxAndItsGradientAreThoseOfPyTorch) {
+TEST_P(Kernels, LogSoftmaxAndItsGradientAreThoseOfPyTorch) {
     open("log_softmax");
     Values x = input("x"), dy = outputGradient(), y = Values::zeros(x.shape), dx = Values::zeros(x.shape);
     run(KernelKind::LogSoftmax, {x.view()}, {y.view()});
@@ -117,7 +119,7 @@ TEST_F(ReferenceKernels, LogSoftmaxAndItsGradientAreThoseOfPyTorch) {
     expectEqual("x", dx);
 }
 
-TEST_F(ReferenceKernels, CrossEntropyAveragesOverTheRowsThatCount) {
+TEST_P(Kernels, CrossEntropyAveragesOverTheRowsThatCount) {
     for (const char* name : {"cross_entropy_mean", "cross_entropy_ignore_index", "cross_entropy_extreme",
                              "cross_entropy_zero_logits_10"}) {
         SCOPED_TRACE(name);
@@ -135,7 +137,7 @@ TEST_F(ReferenceKernels, CrossEntropyAveragesOverTheRowsThatCount) {
     }
 }
 
-TEST_F(ReferenceKernels, LinearLayersTakeWeightsEitherWayRound) {
+TEST_P(Kernels, LinearLayersTakeWeightsEitherWayRound) {
     open("linear");
     Values x = input("x"), w = input("weight"), b = input("bias"), dy = outputGradient();
     const std::int64_t out = w.shape[0], in = w.shape[1];
@@ -171,7 +173,7 @@ TEST_F(ReferenceKernels, LinearLayersTakeWeightsEitherWayRound) {
 }
 
 // Fused attention on strided views into one packed projection, and the same by batched products and a softmax.
-TEST_F(ReferenceKernels, AttentionWorksOnViewsFusedAndUnfused) {
+TEST_P(Kernels, AttentionWorksOnViewsFusedAndUnfused) {
     open("multi_head_attention_h4");
     Values x = input("x"), wIn = input("in_proj_weight"), bIn = input("in_proj_bias");
     Values wOut = input("out_proj.weight"), bOut = input("out_proj.bias"), dy = outputGradient();
@@ -242,7 +244,7 @@ TEST_F(ReferenceKernels, AttentionWorksOnViewsFusedAndUnfused) {
     }
 }
 
-TEST_F(ReferenceKernels, PatchesAreRowMajor) {
+TEST_P(Kernels, PatchesAreRowMajor) {
     open("patch_embedding");
     Values images = input("image"), w = input("weight"), b = input("bias"), dy = outputGradient();
     Values y = Values::zeros(dy.shape), dw = Values::zeros(w.shape), db = Values::zeros(b.shape);
@@ -253,7 +255,7 @@ TEST_F(ReferenceKernels, PatchesAreRowMajor) {
     expectEqual("bias", db);
 }
 
-TEST_F(ReferenceKernels, TheClassTokenStandsFirstAndPositionsAreSummedOverTheBatch) {
+TEST_P(Kernels, TheClassTokenStandsFirstAndPositionsAreSummedOverTheBatch) {
     open("class_token_and_positions");
     Values x = input("patch_tokens"), token = input("class_token"), p = input("pos_embedding"), dy = outputGradient();
     Values y = Values::zeros(dy.shape), dp = Values::zeros(p.shape);
@@ -264,7 +266,7 @@ TEST_F(ReferenceKernels, TheClassTokenStandsFirstAndPositionsAreSummedOverTheBat
     expectEqual("pos_embedding", dp);
 }
 
-TEST_F(ReferenceKernels, OptimizersFollowPyTorchsUpdateRules) {
+TEST_P(Kernels, OptimizersFollowPyTorchsUpdateRules) {
     const core::Document* optimizer = file().find("optimizer");
     ASSERT_NE(optimizer, nullptr);
     for (const char* name : {"adam", "adamw", "adam_custom", "adamw_custom"}) {
@@ -294,7 +296,7 @@ TEST_F(ReferenceKernels, OptimizersFollowPyTorchsUpdateRules) {
             call.gradient = g.view();
             call.firstMoment = m.view();
             call.secondMoment = v.view();
-            ASSERT_TRUE(m_device.update(0, call));
+            ASSERT_TRUE(m_device->update(0, call));
             const core::Document* after = entry.find("after")->find(std::to_string(t + 1));
             if (after == nullptr) continue;
             // Relative to the largest value, 100: float32 keeps 7e-6 of it.
@@ -304,17 +306,20 @@ TEST_F(ReferenceKernels, OptimizersFollowPyTorchsUpdateRules) {
     }
 }
 
-TEST_F(ReferenceKernels, UnknownKernelsAreNamed) {
+TEST_P(Kernels, UnknownKernelsAreNamed) {
     core::Kernel kernel;
     kernel.kind = KernelKind::Elementwise;
     kernel.op = "rotary";
     Values x = Values::zeros({2});
     const std::vector<TensorView> operands{x.view()};
-    const auto done = m_device.launch(0, {kernel, operands, operands});
+    const auto done = m_device->launch(0, {kernel, operands, operands});
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().code, core::ErrorCode::Unsupported);
     EXPECT_NE(done.error().message.find("rotary"), std::string::npos);
 }
+
+INSTANTIATE_TEST_SUITE_P(Devices, Kernels, ::testing::Values(DeviceKind::Reference, DeviceKind::Cpu),
+                         [](const auto& one) { return std::string(nameOf(one.param)); });
 
 TEST(ReferenceMemory, IsCountedByCategoryAndPoisoned) {
     ReferenceDevice device(1000);

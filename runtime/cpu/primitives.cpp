@@ -1,0 +1,102 @@
+#include "runtime/cpu/primitives.h"
+
+#include <fmt/format.h>
+#include <dnnl.hpp>
+
+#include <unordered_map>
+
+#include "runtime/cpu/cpu_kernels.h"
+#include "runtime/cpu/views.h"
+
+namespace shardscope::runtime::cpu {
+
+using core::Result;
+
+struct Primitives::Made {
+    struct Gelu {
+        dnnl::memory::desc values;
+        dnnl::eltwise_forward forward;
+        dnnl::eltwise_backward backward;
+    };
+    dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+    dnnl::stream stream{engine};
+    std::unordered_map<std::int64_t, Gelu> gelus;  ///< by count
+
+    const Gelu& geluOf(std::int64_t count) {
+        if (const auto found = gelus.find(count); found != gelus.end()) return found->second;
+        constexpr auto kExact = dnnl::algorithm::eltwise_gelu_erf;
+        const dnnl::memory::desc values({count}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::a);
+        const dnnl::eltwise_forward::primitive_desc forward(
+            dnnl::eltwise_forward::desc(dnnl::prop_kind::forward_training, kExact, values), engine);
+        const dnnl::eltwise_backward::primitive_desc backward(dnnl::eltwise_backward::desc(kExact, values, values),
+                                                              engine, forward);
+        return gelus.emplace(count, Gelu{values, dnnl::eltwise_forward(forward), dnnl::eltwise_backward(backward)})
+            .first->second;
+    }
+    /// oneDNN takes no pointers to what it only reads.
+    dnnl::memory memoryOf(const dnnl::memory::desc& desc, const float* values) {
+        return {desc, engine, const_cast<float*>(values)};
+    }
+};
+
+namespace {
+
+/// oneDNN throws.
+template <class Work>
+Result<void> tried(const char* what, const Work& work) {
+    try {
+        work();
+        return {};
+    } catch (const dnnl::error& error) {
+        return core::fail(core::ErrorCode::Unsupported,
+                          fmt::format("oneDNN cannot compute {}: {}", what, error.what()));
+    }
+}
+
+}  // namespace
+
+Primitives::Primitives() : m_made(std::make_unique<Made>()) {}
+Primitives::~Primitives() = default;
+
+Result<void> Primitives::gelu(const float* x, float* y, std::int64_t count) {
+    return tried("GELU", [&] {
+        const Made::Gelu& made = m_made->geluOf(count);
+        made.forward.execute(m_made->stream, {{DNNL_ARG_SRC, m_made->memoryOf(made.values, x)},
+                                              {DNNL_ARG_DST, m_made->memoryOf(made.values, y)}});
+        m_made->stream.wait();
+    });
+}
+
+Result<void> Primitives::geluGrad(const float* dy, const float* x, float* dx, std::int64_t count) {
+    return tried("GELU's gradient", [&] {
+        const Made::Gelu& made = m_made->geluOf(count);
+        made.backward.execute(m_made->stream, {{DNNL_ARG_DIFF_DST, m_made->memoryOf(made.values, dy)},
+                                               {DNNL_ARG_SRC, m_made->memoryOf(made.values, x)},
+                                               {DNNL_ARG_DIFF_SRC, m_made->memoryOf(made.values, dx)}});
+        m_made->stream.wait();
+    });
+}
+
+Result<bool> gelu(Primitives& primitives, const KernelCall& call) {
+    if (call.inputs.empty() || call.outputs.empty()) return false;
+    const float* x = floatsOf(call.inputs[0]);
+    float* y = floatsOf(call.outputs[0]);
+    const std::int64_t count = call.outputs[0].elements();
+    if (x == nullptr || y == nullptr || count == 0 || call.inputs[0].elements() != count) return false;
+    SHARDSCOPE_TRY(primitives.gelu(x, y, count));
+    return true;
+}
+
+Result<bool> geluGrad(Primitives& primitives, const KernelCall& call) {
+    if (call.inputs.size() < 2 || call.outputs.empty()) return false;
+    const float *dy = floatsOf(call.inputs[0]), *x = floatsOf(call.inputs[1]);
+    float* dx = floatsOf(call.outputs[0]);
+    const std::int64_t count = call.outputs[0].elements();
+    if (dy == nullptr || x == nullptr || dx == nullptr || count == 0 || call.inputs[0].elements() != count ||
+        call.inputs[1].elements() != count)
+        return false;
+    SHARDSCOPE_TRY(primitives.geluGrad(dy, x, dx, count));
+    return true;
+}
+
+}  // namespace shardscope::runtime::cpu
