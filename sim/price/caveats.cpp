@@ -15,6 +15,7 @@ namespace {
 struct Uses {
     bool link = false, network = false, memoryBound = false, overlap = false;
     std::set<AttentionKernel> attention;
+    bool flash3 = false;
 };
 
 Uses usesOf(const core::StepGraph& graph, const core::Model& model, GpuFamily family, const Prices& prices) {
@@ -26,6 +27,7 @@ Uses usesOf(const core::StepGraph& graph, const core::Model& model, GpuFamily fa
         for (const core::Kernel& kernel : program.forward) {
             if (core::classOf(kernel.kind) == core::KernelClass::Attention)
                 uses.attention.insert(attentionKernelOf(kernel, family));
+            uses.flash3 |= kernel.op.starts_with("flash_attention_3");
             uses.memoryBound |= core::classOf(kernel.kind) == core::KernelClass::Memory;
         }
     for (std::uint32_t links : prices.links) {
@@ -92,6 +94,9 @@ std::vector<std::string> caveatsOf(const core::StepGraph& graph, const core::Mod
     if (!uses.attention.empty() && !origin.own)
         caveats.push_back(
             fmt::format("attention on {}: constants of {} (low confidence)", cluster.gpu.title, origin.title));
+    if (uses.flash3 && family != GpuFamily::Hopper)
+        caveats.push_back(fmt::format(
+            "FlashAttention 3 on {}: it is written for Hopper, version 2 is priced in its place", cluster.gpu.title));
     for (const AttentionKernel kernel : uses.attention)
         if (ownShare && !attentionIsMeasured(kernel, family))
             caveats.push_back(

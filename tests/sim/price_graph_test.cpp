@@ -282,6 +282,27 @@ TEST(PriceGraph, LowConfidenceValuesAreNamedAndOnlyThoseInUse) {
         EXPECT_FALSE(mentions(priceGraph(stepOf(model, 1), model, clusterOf(gpu)), "constants of")) << gpu;
 }
 
+TEST(PriceGraph, AttentionWithoutFiguresOfItsOwnIsNamed) {
+    using Kind = core::Workload::AttentionKind;
+    const auto said = [](const char* gpu, Kind kind, const char* words = "no figures of it there") {
+        core::Workload workload;
+        workload.dtype = core::DType::BF16;
+        workload.attention = kind;
+        const core::Model model = core::buildVit(core::namedVit("vit_tiny").value(), workload).value();
+        const Prices prices = priceGraph(stepOf(model, 1), model, clusterOf(gpu));
+        return std::any_of(prices.caveats.begin(), prices.caveats.end(),
+                           [words](const std::string& caveat) { return caveat.find(words) != std::string::npos; });
+    };
+    EXPECT_TRUE(said("a100-sxm-80gb", Kind::Flash3, "written for Hopper"));
+    EXPECT_FALSE(said("h100-sxm", Kind::Flash3, "written for Hopper"));
+    EXPECT_FALSE(said("h100-sxm", Kind::Flash) || said("h100-sxm", Kind::Flash1) || said("h100-sxm", Kind::Flash3));
+    EXPECT_FALSE(said("h100-sxm", Kind::Cudnn) || said("h100-sxm", Kind::Math));
+    EXPECT_TRUE(said("h100-sxm", Kind::Efficient));
+    EXPECT_FALSE(said("a100-sxm-80gb", Kind::Efficient));
+    EXPECT_TRUE(said("b200-sxm", Kind::Flash));
+    EXPECT_FALSE(said("b200-sxm", Kind::Cudnn));
+}
+
 TEST(PriceGraph, ADtypeWithoutUnitsIsNamed) {
     core::Model model = smallVit();
     const auto said = [&](const char* gpu, core::DType dtype) {
