@@ -120,6 +120,10 @@ const std::vector<Key>& keys() {
          "Stop running forward again once everything that backward needs is there (PyTorch's default; torchtitan runs to the end).",
          {}, 0, 0, ""},
 
+        {"training.compile", "compile.enable", [](S& s) -> bool& { return s.training.compile; },
+         "torch.compile of the layers, the loss apart: neighbouring memory-bound kernels run as one, and the host launches less. "
+         "What is saved for backward stays what it is without.", {}, 0, 0, ""},
+
         {"parallelism.strategy", "", [](S& s) -> std::string& { return s.parallelism.strategy; },
          "single: everything on one GPU. naive: contiguous layers on each GPU, one micro-batch at a time. ddp: "
          "the whole model on every GPU, gradients averaged in buckets. fsdp: FSDP2.",

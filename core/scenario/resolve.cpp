@@ -368,6 +368,7 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
     common.firstStep = t.firstStep;
     common.evaluation = t.stepKind == "evaluate" || t.stepKind == "first_evaluate";
     common.afterEvaluation = t.stepKind == "evaluate" || t.stepKind == "train_after_evaluate";
+    common.compiled = t.compile;
     common.clipNorm = t.clipGradients ? 1.0 : 0.0;
     if (t.gradientSync == "last") common.gradientSync = GradientSync::LastMicroBatch;
     if (t.gradientSync == "all_reduce_last") common.gradientSync = GradientSync::AllReduceLast;

@@ -383,5 +383,9 @@
         <source>When FSDP1 gathers the next unit of backward: before the backward of the one before it, after it, or on demand.</source>
         <translation>FSDP1이 역전파의 다음 유닛을 모으는 때: 앞 유닛의 역전파 전, 그 뒤, 또는 필요할 때.</translation>
     </message>
+    <message>
+        <source>torch.compile of the layers, the loss apart: neighbouring memory-bound kernels run as one, and the host launches less. What is saved for backward stays what it is without.</source>
+        <translation>손실을 뺀 레이어의 torch.compile: 이웃한 메모리 위주 커널이 하나로 실행되고 호스트의 실행 명령이 줄어듭니다. 역전파를 위해 저장하는 것은 그대로입니다.</translation>
+    </message>
 </context>
 </TS>

@@ -112,6 +112,11 @@ std::vector<std::string> caveatsOf(const core::StepGraph& graph, const core::Mod
             fmt::format("compute beside a transfer takes {:.2f} x its time: a rule from published "
                         "slow-downs (low confidence)",
                         static_cast<double>(prices.slowNum) / static_cast<double>(prices.slowDen)));
+    if (graph.plan.compiled)
+        caveats.push_back(
+            "torch.compile: every chain of memory-bound kernels fuses, a launch takes 3 us, and what is saved for "
+            "backward "
+            "stays as it is (low confidence)");
     if (uses.link || uses.network)
         caveats.push_back("memory of NCCL's buffers: counted from its source, not measured (low confidence)");
     if (!cluster.gpu.name.starts_with("a100"))

@@ -57,12 +57,27 @@ std::string originText(std::string_view what, const core::Sourced& value) {
     return fmt::format("  {}: {} ({} confidence)\n", what, value.source, nameOf(value.confidence));
 }
 
+/// `compiled`: chains of memory-bound kernels run as one.
 std::string computeText(const core::Op& op, const core::Model& model, const core::Cluster& cluster,
-                        const GpuRates& rates) {
+                        const GpuRates& rates, bool compiled) {
     std::string text;
     const core::Program& program = model.programOf(model.layers[op.kernels.layer.index()]);
     const auto& kernels = op.kernels.backward ? program.backward : program.forward;
+    std::vector<FusedKernel> chains;
+    if (compiled) chains = fuseMemoryBound(program, op.kernels.backward, op.kernels.first, op.kernels.count);
+    std::size_t next = 0;
     for (std::uint32_t i = op.kernels.first; i < op.kernels.first + op.kernels.count; ++i) {
+        if (next < chains.size() && chains[next++].count > 1) {
+            const FusedKernel& chain = chains[next - 1];
+            std::string names;
+            for (std::uint32_t k = i; k < i + chain.count; ++k)
+                names += fmt::format("{}{}", k > i ? " + " : "",
+                                     kernels[k].op.empty() ? core::nameOf(kernels[k].kind) : kernels[k].op);
+            const KernelPrice price = priceTraffic(chain.traffic, 1, rates);
+            text += fmt::format("  {}: {}\n", names, kernelText({}, core::DType::F32, price, rates));
+            i += chain.count - 1;
+            continue;
+        }
         const core::DType dtype = operandType(program, kernels[i]);
         const std::string_view name = kernels[i].op.empty() ? core::nameOf(kernels[i].kind) : kernels[i].op;
         text += fmt::format("  {}: {}\n", name,
@@ -116,7 +131,7 @@ std::string explainPrice(const core::StepGraph& graph, const core::Model& model,
         case Repricer::CostKind::Compute:
             if (!op.kernels.layer.valid()) return text + "  no kernels\n";
             if (cost.loss && knobs.freeLoss) return text + "  the loss is free by a knob\n";
-            return text + computeText(op, model, cluster, rates);
+            return text + computeText(op, model, cluster, rates, cost.fusedEnd > cost.fusedBegin);
         case Repricer::CostKind::Collective:
             if (knobs.freeCommunication) return text + "  communication is free by a knob\n";
             return text + collectiveText(cost, repricer.placementOf(cost, cluster), cluster);

@@ -41,9 +41,11 @@ double modelFlopsUtilisation(const core::StepGraph& graph, const core::Model& mo
     return modelFlops(graph, model) / (step.seconds() * static_cast<double>(graph.plan.mesh.size()) * peak);
 }
 
-std::vector<double> layerSeconds(const core::Model& model, const core::Cluster& cluster, const PriceKnobs& knobs) {
+std::vector<double> layerSeconds(const core::Model& model, const core::Cluster& cluster, const PriceKnobs& knobs,
+                                 bool compiled) {
     // Every layer as one op of a graph without anything else.
     core::StepGraph graph;
+    graph.plan.compiled = compiled;
     graph.classes.push_back({});
     for (std::size_t i = 0; i < model.layers.size(); ++i)
         for (bool backward : {false, true}) {

@@ -33,9 +33,10 @@ namespace shardscope::sim {
 [[nodiscard]] double modelFlopsUtilisation(const core::StepGraph& graph, const core::Model& model,
                                            const core::Cluster& cluster, core::Duration step);
 
-/// Seconds that layer `layer` takes forward and backward on one GPU, one micro-batch: the weights of a split by time.
+/// Seconds that layer `layer` takes forward and backward on one GPU, one micro-batch, compiled or not: the weights of a
+/// split by time.
 [[nodiscard]] std::vector<double> layerSeconds(const core::Model& model, const core::Cluster& cluster,
-                                               const PriceKnobs& knobs = {});
+                                               const PriceKnobs& knobs = {}, bool compiled = false);
 
 /// What a rank's memory holds besides the graph's blocks.
 struct DeviceReserve {

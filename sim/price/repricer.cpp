@@ -21,6 +21,9 @@ using core::OpKind;
 // Host time of a collective's call beyond a kernel's: 5 us (constant of XLA's planner, cost model facts 4.3).
 constexpr double kCollectiveIssue = 5e-6;
 
+// Host time of a launch from compiled code: 2 to 4 us (cost model facts 4.3).
+constexpr double kCompiledLaunch = 3e-6;
+
 auto keyOf(const core::Kernel& k, core::DType dtype) {
     return std::make_tuple(k.kind, dtype, k.causal, k.b, k.m, k.n, k.k, k.heads, k.flops.value, k.read.value,
                            k.written.value);
@@ -71,6 +74,7 @@ Repricer::Repricer(const core::StepGraph& graph, const core::Model& model) : m_g
         return at->second;
     };
     std::map<Cost, std::uint32_t> costs;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::uint32_t, std::uint32_t>> fused;
     m_costIndex.reserve(graph.ops.size());
     for (const Op& op : graph.ops) {
         Cost cost;
@@ -85,6 +89,19 @@ Repricer::Repricer(const core::StepGraph& graph, const core::Model& model) : m_g
                 cost.kernelBegin = (range.backward ? begin.second : begin.first) + range.first;
                 cost.kernelEnd = cost.kernelBegin + range.count;
                 assert(cost.kernelEnd <= m_sequence.size());
+                if (!graph.plan.compiled || cost.loss) break;
+                const auto [chains, isNew] = fused.try_emplace({cost.kernelBegin, cost.kernelEnd});
+                if (isNew) {
+                    chains->second.first = static_cast<std::uint32_t>(m_fused.size());
+                    const core::Program& program = model.programOf(layer);
+                    for (FusedKernel one : fuseMemoryBound(program, range.backward, range.first, range.count)) {
+                        one.first += cost.kernelBegin - range.first;
+                        m_fused.push_back(one);
+                    }
+                    chains->second.second = static_cast<std::uint32_t>(m_fused.size());
+                }
+                cost.fusedBegin = chains->second.first;
+                cost.fusedEnd = chains->second.second;
                 break;
             }
             case OpKind::AllGather:
@@ -181,6 +198,28 @@ void Repricer::pricePaths(const core::Cluster& cluster, Prices& prices) {
     }
 }
 
+// Kernel j is issued at (j + 1) launches and ends no earlier than everything from it on takes; the op ends at the
+// latest of these, which as a start of the whole op is that less its duration.
+Repricer::Priced Repricer::priceCompute(const Cost& cost, const PriceKnobs& knobs) const {
+    const bool compiled = cost.fusedEnd > cost.fusedBegin;
+    const std::int64_t launch =
+        nanoseconds(compiled ? std::min(m_rates.hostLaunch, kCompiledLaunch) : m_rates.hostLaunch);
+    std::int64_t before = 0, lag = 0, issued = 0;
+    const auto add = [&](std::int64_t time) {
+        issued += launch;
+        lag = std::max(lag, issued - before);
+        before += time;
+    };
+    if (compiled)
+        for (const FusedKernel& one : fusedOf(cost))
+            add(one.count > 1 ? nanoseconds(priceTraffic(one.traffic, 1, m_rates).seconds)
+                              : m_kernelTime[m_sequence[one.first]]);
+    else
+        for (std::uint32_t j = cost.kernelBegin; j < cost.kernelEnd; ++j)
+            add(cost.loss && knobs.freeLoss ? 0 : m_kernelTime[m_sequence[j]]);
+    return {before, lag, issued};
+}
+
 void Repricer::priceCosts(const core::Cluster& cluster, const PriceKnobs& knobs) {
     const std::int64_t launch = nanoseconds(m_rates.hostLaunch);
     const bool fused = m_graph.plan.fusedOptimizer;
@@ -189,15 +228,7 @@ void Repricer::priceCosts(const core::Cluster& cluster, const PriceKnobs& knobs)
         Priced& priced = m_priced[i];
         priced = {};
         if (cost.kind == CostKind::Compute) {
-            // Kernel j is issued at (j + 1) launches and ends no earlier than everything from it on takes; the op ends
-            // at the latest of these, which as a start of the whole op is that less its duration.
-            std::int64_t before = 0, lag = 0, issued = 0;
-            for (std::uint32_t j = cost.kernelBegin; j < cost.kernelEnd; ++j) {
-                issued += launch;
-                lag = std::max(lag, issued - before);
-                before += cost.loss && knobs.freeLoss ? 0 : m_kernelTime[m_sequence[j]];
-            }
-            priced = {before, lag, issued};
+            priced = priceCompute(cost, knobs);
             continue;
         }
         double seconds = 0;

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/cluster/cluster.h"
 #include "core/graph/step_graph.h"
 #include "core/model/model.h"
 #include "sim/price/collective_price.h"
+#include "sim/price/fused_kernels.h"
 #include "sim/price/price_knobs.h"
 #include "sim/price/prices.h"
 
@@ -35,6 +37,7 @@ public:
         CollectiveKind collective = CollectiveKind::AllGather;
         std::uint32_t path = 0;                        ///< Collective, Message: m_paths
         std::uint32_t kernelBegin = 0, kernelEnd = 0;  ///< Compute: into m_sequence
+        std::uint32_t fusedBegin = 0, fusedEnd = 0;    ///< Compute under torch.compile: into m_fused
         std::int64_t bytes = 0;                        ///< payload, or traffic of copies and the optimizer
         std::int64_t launches = 0;
         std::int64_t added = 0;  ///< HostCopy: traffic of adding what came to what is there
@@ -43,6 +46,10 @@ public:
         friend auto operator<=>(const Cost&, const Cost&) = default;
     };
     [[nodiscard]] const Cost& costOf(core::OpId op) const { return m_costs[m_costIndex[op.index()]]; }
+    /// Of a Compute cost under torch.compile; empty for others.
+    [[nodiscard]] std::span<const FusedKernel> fusedOf(const Cost& cost) const {
+        return std::span(m_fused).subspan(cost.fusedBegin, cost.fusedEnd - cost.fusedBegin);
+    }
     [[nodiscard]] Placement placementOf(const Cost& cost, const core::Cluster& cluster) const;
     /// Message: ranks of a node that send at the same time.
     [[nodiscard]] std::int64_t sendersOf(const Cost& cost, const core::Cluster& cluster) const {
@@ -67,12 +74,14 @@ private:
     };
 
     void priceKernels(const core::Cluster& cluster, const PriceKnobs& knobs);
+    [[nodiscard]] Priced priceCompute(const Cost& cost, const PriceKnobs& knobs) const;
     void pricePaths(const core::Cluster& cluster, Prices& prices);
     void priceCosts(const core::Cluster& cluster, const PriceKnobs& knobs);
 
     const core::StepGraph& m_graph;
     std::vector<DistinctKernel> m_kernels;
     std::vector<std::uint32_t> m_sequence;  ///< kernels of programs in order, as indices into m_kernels
+    std::vector<FusedKernel> m_fused;       ///< their kernels as indices into m_sequence
     std::vector<Path> m_paths;
     std::vector<Cost> m_costs;
     std::vector<std::uint32_t> m_costIndex;  ///< by op
