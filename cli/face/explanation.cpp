@@ -392,6 +392,8 @@ std::string ddpCalls(const core::Model& model, const core::Plan& plan) {
     std::string text = "   import torch\n   from torch.nn.parallel import DistributedDataParallel as DDP\n";
     text += checkpointCalls(model, plan) + "   model = DDP(model";
     if (plan.ddp.bucketCap) text += fmt::format(", bucket_cap_mb={:g}", *plan.ddp.bucketCap);
+    if (!plan.ddp.bucketCapList.empty())
+        text += fmt::format(", bucket_cap_mb_list=[{}]", fmt::join(plan.ddp.bucketCapList, ", "));
     if (plan.ddp.findUnusedParameters) text += ", find_unused_parameters=True";
     if (plan.ddp.staticGraph) text += ", static_graph=True";
     if (plan.ddp.gradientAsBucketView) text += ", gradient_as_bucket_view=True";

@@ -219,6 +219,8 @@ const std::vector<Key>& keys() {
          {"backward_pre", "backward_post", "none"}, 0, 0, ""},
         {"parallelism.ddp_bucket_cap_mb", "", [](S& s) -> std::int64_t& { return s.parallelism.bucketCapMb; },
          "Size at which one of DDP's buckets is full, MiB.", {}, 0, 1 << 20, "0: PyTorch's, 25 and 1 for the first bucket"},
+        {"parallelism.ddp_bucket_cap_mb_list", "", [](S& s) -> IntegerList& { return s.parallelism.bucketCapMbList; },
+         "A size for each of DDP's buckets in turn, MiB; the last one repeats. In place of ddp_bucket_cap_mb.", {}, 1, 1 << 20, ""},
         {"parallelism.ddp_find_unused_parameters", "",
          [](S& s) -> bool& { return s.parallelism.findUnusedParameters; },
          "DDP looks for parameters without gradients; its buckets are then never rebuilt in the order in which gradients come.",

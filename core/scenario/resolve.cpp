@@ -414,6 +414,10 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
             one.plan.policy = UnitPolicy::Ddp;
             one.plan.mesh = {1, dataRanks, 1};
             if (p.bucketCapMb > 0) one.plan.ddp.bucketCap = static_cast<double>(p.bucketCapMb);
+            if (p.bucketCapMb > 0 && !p.bucketCapMbList.empty())
+                return refuse(scenario, "parallelism.ddp_bucket_cap_mb_list",
+                              "found beside ddp_bucket_cap_mb, expected one of the two", "leave one of the two out");
+            one.plan.ddp.bucketCapList.assign(p.bucketCapMbList.begin(), p.bucketCapMbList.end());
             one.plan.ddp.findUnusedParameters = p.findUnusedParameters;
             one.plan.ddp.staticGraph = p.staticGraph;
             one.plan.ddp.gradientAsBucketView = p.gradientAsBucketView;

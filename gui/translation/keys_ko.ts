@@ -387,5 +387,9 @@
         <source>torch.compile of the layers, the loss apart: neighbouring memory-bound kernels run as one, and the host launches less. What is saved for backward stays what it is without.</source>
         <translation>손실을 뺀 레이어의 torch.compile: 이웃한 메모리 위주 커널이 하나로 실행되고 호스트의 실행 명령이 줄어듭니다. 역전파를 위해 저장하는 것은 그대로입니다.</translation>
     </message>
+    <message>
+        <source>A size for each of DDP's buckets in turn, MiB; the last one repeats. In place of ddp_bucket_cap_mb.</source>
+        <translation>DDP 버킷의 크기를 차례로 적은 것, MiB. 마지막 크기가 되풀이됩니다. ddp_bucket_cap_mb 대신 씁니다.</translation>
+    </message>
 </context>
 </TS>

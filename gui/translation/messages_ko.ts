@@ -2343,5 +2343,9 @@
         <source>compiled layers are simulated, not run</source>
         <translation>컴파일한 층은 시뮬레이션만 하고 실행하지 않습니다</translation>
     </message>
+    <message>
+        <source>found beside ddp_bucket_cap_mb, expected one of the two</source>
+        <translation>ddp_bucket_cap_mb와 함께 있습니다. 둘 중 하나여야 합니다</translation>
+    </message>
 </context>
 </TS>

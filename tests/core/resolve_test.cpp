@@ -191,6 +191,14 @@ TEST(Resolve, ReplicasAreHsdpsOrDdps) {
     EXPECT_EQ(both->cases[0].plan.microBatches, 2);
     EXPECT_EQ(both->cases[0].plan.ddp.bucketCap, 50);
     EXPECT_EQ(both->cases[0].plan.gradientSync, GradientSync::LastMicroBatch);
+    const auto listed = resolved(two + "ddp_bucket_cap_mb_list = [1, 25]\n", {"ddp"});
+    ASSERT_TRUE(listed) << describe(listed.error());
+    EXPECT_EQ(listed->cases[0].plan.ddp.bucketCapList, (std::vector<double>{1, 25}));
+    EXPECT_FALSE(listed->cases[0].plan.ddp.bucketCap);
+    EXPECT_EQ(errorOf(two + "ddp_bucket_cap_mb_list = [1]\nddp_bucket_cap_mb = 2\n", {"ddp"}).where,
+              "s.toml:3 [parallelism] ddp_bucket_cap_mb_list");
+    EXPECT_NE(errorOf(two + "ddp_bucket_cap_mb_list = [0]\n", {"ddp"}).message.find("a list of integers"),
+              std::string::npos);
     EXPECT_EQ(resolved("[training]\ngradient_sync = \"last\"\n")->cases[0].plan.gradientSync,
               GradientSync::LastMicroBatch)
         << "what FSDP cannot do yet reaches the plan, which is refused, and is not passed over";
