@@ -97,6 +97,7 @@ Result<void> answer(const Report& report, const Loaded& loaded, const Arguments&
     }
     if (arguments.json) return print(core::writeJson(document) + "\n");
     text += "\n";
+    for (const std::string& key : report.unused) text += fmt::format("  not used: {} changes nothing here\n", key);
     for (const std::string& caveat : report.caveats) text += "  " + caveatInWords(caveat) + "\n";
     return print(fmt::format("{}\n  {}: {}\n\n{}", setupInWords(report), plan.name, plan.what, text));
 }
@@ -107,8 +108,10 @@ Result<void> runCompare(const Arguments& arguments, const TextStyle& style) {
     SHARDSCOPE_TRY(checkOutputs(arguments.outputs));
     SHARDSCOPE_ASSIGN(const std::vector<std::string> strategies, strategiesOf(arguments.strategies, {"naive", "fsdp"}));
     SHARDSCOPE_ASSIGN(const Loaded loaded, loadWith(arguments));
-    SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolve(loaded.scenario, loaded.inputs, strategies));
-    SHARDSCOPE_ASSIGN(const Report report, evaluate(resolved, loaded.source).map_error(locatedIn(loaded.scenario)));
+    SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolveSome(loaded.scenario, loaded.inputs, strategies));
+    SHARDSCOPE_ASSIGN(Report report,
+                      evaluate(resolved, loaded.source, {.partial = true}).map_error(locatedIn(loaded.scenario)));
+    for (core::RefusedCase& one : report.refused) one.error = loaded.scenario.located(std::move(one.error));
     return show(report, arguments, style);
 }
 

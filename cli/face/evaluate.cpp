@@ -237,6 +237,9 @@ Result<Report> evaluate(const core::Resolved& resolved, const std::string& sourc
     report.model = resolved.model;
     report.globalBatch = resolved.globalBatch;
     report.notes = resolved.notes;
+    report.stepKind = resolved.stepKind;
+    report.unused = resolved.unused;
+    report.refused = resolved.refused;
     // Stages are told of by one thread at a time.
     std::mutex telling;
     EvaluateOptions together = options;
@@ -255,7 +258,14 @@ Result<Report> evaluate(const core::Resolved& resolved, const std::string& sourc
         const core::Case& one = resolved.cases[c];
         cases[c].plan = evaluateWithRoot(resolved, one, models[c], together, cases[c].caveats);
     });
-    for (Evaluated& one : cases) {
+    const auto built = static_cast<std::size_t>(
+        std::ranges::count_if(cases, [](const Evaluated& one) { return one.plan->has_value(); }));
+    for (std::size_t c = 0; c < cases.size(); ++c) {
+        Evaluated& one = cases[c];
+        if (!*one.plan && options.partial && built > 1 && one.plan->error().code != core::ErrorCode::Cancelled) {
+            report.refused.push_back({resolved.cases[c].plan.name, one.plan->error()});
+            continue;
+        }
         SHARDSCOPE_ASSIGN(PlanReport plan, std::move(*one.plan));
         report.plans.push_back(std::move(plan));
         std::move(one.caveats.begin(), one.caveats.end(), std::back_inserter(report.caveats));

@@ -150,8 +150,13 @@ Document planDocument(const PlanReport& plan) {
 }  // namespace
 
 Document reportDocument(const Report& report) {
-    Document plans = Document::list();
+    Document plans = Document::list(), refused = Document::list();
     for (const PlanReport& plan : report.plans) plans.items.push_back(planDocument(plan));
+    for (const core::RefusedCase& one : report.refused)
+        refused.items.push_back(object({{"strategy", of(one.strategy)},
+                                        {"message", of(one.error.message)},
+                                        {"where", of(one.error.where)},
+                                        {"hint", of(one.error.hint)}}));
     return object({{"schema", Document::of("shardscope.report")},
                    {"version", of(1)},
                    {"title", of(report.title)},
@@ -166,7 +171,10 @@ Document reportDocument(const Report& report) {
                                        {"nodes", of(report.cluster.nodes)},
                                        {"gpus_per_node", of(report.cluster.gpusPerNode)}})},
                    {"global_batch_size", of(report.globalBatch)},
+                   {"step_kind", of(report.stepKind)},
                    {"plans", std::move(plans)},
+                   {"refused", std::move(refused)},
+                   {"unused", texts(report.unused)},
                    {"notes", texts(report.notes)},
                    {"caveats", texts(report.caveats)}});
 }

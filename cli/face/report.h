@@ -96,12 +96,17 @@ struct Report {
     core::ModelSpec model;  ///< what the plans' models were built from
     std::int64_t globalBatch = 1;
     std::vector<PlanReport> plans;
-    std::vector<std::string> notes;    ///< what makes the comparison fair
-    std::vector<std::string> caveats;  ///< what the answer rests on or leaves out
+    std::vector<std::string> notes;          ///< what makes the comparison fair
+    std::vector<std::string> caveats;        ///< what the answer rests on or leaves out
+    std::string stepKind;                    ///< training.step_kind
+    std::vector<std::string> unused;         ///< keys that were given and that no plan uses
+    std::vector<core::RefusedCase> refused;  ///< strategies that could not be, with EvaluateOptions::partial
 };
 
 struct EvaluateOptions {
     sim::PriceKnobs knobs;
+    /// Plans that cannot be built are left out and listed, as long as two remain.
+    bool partial = false;
     bool timelineMemory = true;      ///< memory over device time too (its counters go into the timeline)
     core::Work work;                 ///< asked between and within the stages
     const Report* before = nullptr;  ///< models that an earlier report has are not built again

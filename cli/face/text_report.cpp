@@ -249,12 +249,16 @@ std::string transferTable(const Report& report) {
 std::string textReport(const Report& report) {
     std::string text = header(report);
     for (const PlanReport& plan : report.plans) text += fmt::format("  {}: {}\n", plan.name, plan.what);
+    for (const core::RefusedCase& one : report.refused)
+        text += fmt::format("  {}: left out, {}{} ({})\n", one.strategy, one.error.message,
+                            one.error.hint.empty() ? "" : "; " + one.error.hint, one.error.where);
     text += "\n" + mainTable(report);
     text += "\nWhere the time goes\n" + causeTable(report);
     text += "\nEvery GPU's step: compute + exposed transfer + exposed copy + waiting + idle\n" + classTable(report);
     text += transferTable(report);
     text += "\nMemory\n" + memoryTable(report);
-    if (!report.notes.empty() || !report.caveats.empty()) text += "\n";
+    if (!report.notes.empty() || !report.caveats.empty() || !report.unused.empty()) text += "\n";
+    for (const std::string& key : report.unused) text += fmt::format("  not used: {} changes nothing here\n", key);
     for (const std::string& note : report.notes) text += "  fair: " + note + "\n";
     const bool evaluates = report.plans.front().setup.plan.evaluation;
     text += fmt::format(

@@ -13,10 +13,9 @@ std::string inKorean(const core::Case& one) {
         text = fmt::format("이어진 레이어를 {}개 스테이지로 나눔, 스테이지마다 FSDP2 랭크 {}개", plan.mesh.pp,
                            plan.mesh.dpShard);
     else if (plan.policy == core::UnitPolicy::Fsdp)
-        text = plan.mesh.dpReplicate > 1
-                   ? fmt::format("HSDP, FSDP{} 랭크 {}개씩 복제본 {}개", plan.fsdp.flat ? 1 : 2, plan.mesh.dpShard,
-                                 plan.mesh.dpReplicate)
-                   : fmt::format("FSDP{}, 랭크 {}개", plan.fsdp.flat ? 1 : 2, plan.mesh.dpShard);
+        text = plan.mesh.dpReplicate > 1 ? fmt::format("HSDP, FSDP{} 랭크 {}개씩 복제본 {}개", plan.fsdp.flat ? 1 : 2,
+                                                       plan.mesh.dpShard, plan.mesh.dpReplicate)
+                                         : fmt::format("FSDP{}, 랭크 {}개", plan.fsdp.flat ? 1 : 2, plan.mesh.dpShard);
     else if (plan.policy == core::UnitPolicy::Ddp)
         text = fmt::format("DDP, 랭크 {}개", plan.mesh.dpReplicate);
     else if (plan.schedule == core::StageSchedule::Naive)

@@ -7,6 +7,7 @@
 #include "core/graph/form_units.h"
 #include "core/model/hf_model.h"
 #include "core/scenario/keys.h"
+#include "core/scenario/unused_settings.h"
 
 namespace shardscope::core {
 namespace {
@@ -446,6 +447,8 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
         }
         resolved.cases.push_back(std::move(one));
     }
+    resolved.stepKind = t.stepKind;
+    resolved.unused = unusedSettings(scenario, resolved.model, resolved.cases);
     if (words.size() > 1) {
         if (p.pipelineDegree > 1)
             for (const Case& one : resolved.cases)
@@ -466,6 +469,26 @@ Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
                                                      one.plan.policy == UnitPolicy::None ? "" : " per rank"));
     }
     return resolved;
+}
+
+Result<Resolved> resolveSome(const Scenario& scenario, const ScenarioInputs& inputs,
+                             std::span<const std::string> strategies) {
+    Result<Resolved> all = resolve(scenario, inputs, strategies);
+    if (all || strategies.size() < 3) return all;
+    std::vector<std::string> left;
+    std::vector<RefusedCase> refused;
+    for (const std::string& strategy : strategies) {
+        const Result<Resolved> alone = resolve(scenario, inputs, std::span(&strategy, 1));
+        if (alone)
+            left.push_back(strategy);
+        else
+            refused.push_back({strategy, alone.error()});
+    }
+    if (left.size() < 2 || refused.empty()) return all;
+    Result<Resolved> some = resolve(scenario, inputs, left);
+    if (!some) return all;
+    some->refused = std::move(refused);
+    return some;
 }
 
 }  // namespace shardscope::core

@@ -23,13 +23,22 @@ struct Case {
     Workload workload;  ///< of one micro-batch of one rank
 };
 
+/// A strategy that a comparison leaves out, and why.
+struct RefusedCase {
+    std::string strategy;
+    Error error;
+};
+
 struct Resolved {
     std::string title;
     ModelSpec model;
     Cluster cluster;
     std::vector<Case> cases;
-    std::int64_t globalBatch = 1;    ///< samples of one step, the same for every case
-    std::vector<std::string> notes;  ///< what makes the comparison fair, in sentences; empty for a single case
+    std::int64_t globalBatch = 1;      ///< samples of one step, the same for every case
+    std::vector<std::string> notes;    ///< what makes the comparison fair, in sentences; empty for a single case
+    std::string stepKind = "train";    ///< training.step_kind
+    std::vector<std::string> unused;   ///< keys that were given for nothing, see unusedSettings
+    std::vector<RefusedCase> refused;  ///< resolveSome: the strategies that are left out
 };
 
 /// What the scenario names but core cannot read.
@@ -45,6 +54,11 @@ struct ScenarioInputs {
 /// parallelism), unknown strategies, and everything that parseCluster refuses.
 [[nodiscard]] Result<Resolved> resolve(const Scenario& scenario, const ScenarioInputs& inputs,
                                        std::span<const std::string> strategies = {});
+
+/// The same for a comparison of three and more: a strategy that cannot be is left out, as long as two remain; errors
+/// otherwise, those of resolve.
+[[nodiscard]] Result<Resolved> resolveSome(const Scenario& scenario, const ScenarioInputs& inputs,
+                                           std::span<const std::string> strategies);
 
 /// The model with the sizes that [model] changes. Errors: a size that this kind of model does not have.
 [[nodiscard]] Result<ModelSpec> withOverrides(const ModelSpec& spec, const Scenario& scenario);

@@ -50,6 +50,31 @@ TEST(Report, TimesOfEveryClassSumToTheStep) {
     }
 }
 
+TEST(Report, LeavesOutPlansThatCannotBeBuiltAsLongAsTwoRemain) {
+    // Frozen parameters are refused under ddp.
+    const std::vector<std::string> frozen{"training.frozen=[\"conv_proj\"]"};
+    EXPECT_FALSE(answer(frozen, {"naive", "fsdp", "ddp"}));
+    EvaluateOptions partial;
+    partial.partial = true;
+    EXPECT_FALSE(answer(frozen, {"fsdp", "ddp"}, partial)) << "one alone is no comparison";
+    const auto report = answer(frozen, {"naive", "fsdp", "ddp"}, partial);
+    ASSERT_TRUE(report) << core::describe(report.error());
+    ASSERT_EQ(report->plans.size(), 2u);
+    ASSERT_EQ(report->refused.size(), 1u);
+    EXPECT_EQ(report->refused[0].strategy, "ddp");
+    EXPECT_NE(textReport(*report).find("ddp: left out, frozen parameters"), std::string::npos);
+    const Document document = reportDocument(*report);
+    EXPECT_EQ(document.find("refused")->items.at(0).find("where")->text, "[training] frozen");
+    EXPECT_EQ(document.find("step_kind")->text, "train");
+}
+
+TEST(Report, NamesSettingsThatChangeNothing) {
+    const auto report = answer({"parallelism.ddp_static_graph=true"}, {"naive", "fsdp"});
+    ASSERT_TRUE(report) << core::describe(report.error());
+    EXPECT_NE(textReport(*report).find("not used: parallelism.ddp_static_graph"), std::string::npos);
+    EXPECT_EQ(reportDocument(*report).find("unused")->items.at(0).text, "parallelism.ddp_static_graph");
+}
+
 // Framework semantics 1.17: L units resharded after forward and a kept root make 2L + 1
 // gathers and L + 1 reduce-scatters; the sizes are those of the units, padded.
 TEST(Report, CountsFsdpsCollectivesAndTheirBytes) {

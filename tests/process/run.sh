@@ -78,6 +78,9 @@ expect 2 "no strategy" compare examples/lecture.toml --strategy naive,zero9
 expect 2 "given twice" compare examples/lecture.toml --strategy fsdp,fsdp
 expect 2 "between the commas" compare examples/lecture.toml --strategy ,,
 expect 2 "between the commas" compare examples/lecture.toml --strategy naive,
+expect 0 "" compare examples/lecture.toml --strategy naive,fsdp,ddp --set 'training.frozen=["conv_proj"]'
+check "compare does not list the strategy that it leaves out" grep -q "ddp: left out" "$work/out"
+expect 5 "frozen parameters under ddp" compare examples/lecture.toml --strategy fsdp,ddp --set 'training.frozen=["conv_proj"]'
 expect 2 "ending" compare examples/lecture.toml -o "$work/picture.gif"
 expect 2 "value" sweep examples/lecture.toml --over training.local_batch_size
 

@@ -1,0 +1,18 @@
+#pragma once
+
+// Settings that were given and change nothing: no plan of the answer has a use for them.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/scenario/resolve.h"
+
+namespace shardscope::core {
+
+/// Paths of keys that were given another value than their default and that none of the cases uses, in the order of the
+/// keys. Of [model] only rms_norm is looked at.
+[[nodiscard]] std::vector<std::string> unusedSettings(const Scenario& scenario, const ModelSpec& model,
+                                                      std::span<const Case> cases);
+
+}  // namespace shardscope::core
