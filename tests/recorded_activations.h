@@ -47,7 +47,6 @@ inline const Document& at(const Document& table, std::string_view key) {
     return found != nullptr ? *found : kNothing;
 }
 
-/// What a file asks for that the models here do not have; empty if nothing.
 inline std::optional<Workload::AttentionKind> attentionKind(const std::string& word) {
     using Kind = Workload::AttentionKind;
     static const std::map<std::string, Kind> kKinds{{"sdpa_flash", Kind::Flash}, {"sdpa_efficient", Kind::Efficient},
@@ -57,25 +56,24 @@ inline std::optional<Workload::AttentionKind> attentionKind(const std::string& w
     return found == kKinds.end() ? std::nullopt : std::optional(found->second);
 }
 
-inline std::string missingKnob(const Document& file, bool saved) {
+/// "float32+autocast_bf16" is fp32 but for products.
+constexpr std::string_view kAutocast = "float32+autocast_";
+
+inline std::optional<DType> productType(const Document& file) {
+    const std::string word = text(file, "dtype");
+    return dtypeFromName(word.starts_with(kAutocast) ? word.substr(kAutocast.size()) : word);
+}
+
+/// What a file asks for that the models here do not have; empty if nothing.
+inline std::string missingKnob(const Document& file) {
     const Document& config = at(file, "config");
     const std::string checkpoint = text(file, "checkpoint");
     if (!checkpoint.empty() && checkpoint != "per_block") return "checkpoint " + checkpoint;
-    // Early stop would end behind the last product then.
-    if (!checkpoint.empty() && at(config, "dropout").isNumber() && at(config, "dropout").number() > 0) return "dropout";
-    if (text(file, "dtype").find("autocast") != std::string::npos) return "autocast";
-    if (!dtypeFromName(text(file, "dtype"))) return "dtype " + text(file, "dtype");
-    // Dropout adds masks to what is saved; no GEMM or attention kernel changes its shape.
-    if (saved && at(config, "dropout").isNumber() && at(config, "dropout").number() > 0) return "dropout";
+    if (!productType(file)) return "dtype " + text(file, "dtype");
     const std::string attention = text(file, "attention");
     if (!attentionKind(attention)) return "attention kernel " + attention;
     if (const std::string norm = text(file, "norm"); !norm.empty() && norm != "nn.RMSNorm") return "norm " + norm;
     // A cache (use_cache) copies keys and values, and the copies are saved in their place.
-    // In fp32, and without layer norms or fused ones, the CPU's dtype rules are the GPU's.
-    const bool norms = !text(file, "model").starts_with("llama") || !text(file, "norm").empty();
-    if (text(file, "device_rules") == "cpu" && text(file, "kind") != "kernels" && text(file, "dtype") != "float32" &&
-        norms)
-        return "dtype rules of the CPU";
     if (config.find("experts") != nullptr && !text(file, "model").starts_with("mixtral"))
         return "experts (" + text(file, "model") + ")";
     const std::string activation = text(config, "activation");
@@ -135,6 +133,21 @@ inline Result<ModelSpec> specOf(const Document& file) {
     spec.positions = gpt2 ? std::max<std::int64_t>(1024, integer(file, "seq")) : integer(file, "seq");  // not recorded
     spec.tiedEmbeddings = isTrue(c, "tied");
     return spec;
+}
+
+/// Of a file without a missing knob.
+inline Workload workloadOf(const Document& file, const ModelSpec& spec) {
+    Workload workload;
+    workload.batch = integer(file, "batch");
+    workload.sequence = std::holds_alternative<VitSpec>(spec) ? 0 : integer(file, "seq");
+    workload.dtype = *productType(file);
+    workload.autocast = text(file, "dtype").starts_with(kAutocast);
+    workload.attention = *attentionKind(text(file, "attention"));
+    workload.fusedRmsNorm = text(file, "norm") == "nn.RMSNorm";
+    workload.cpuRules = text(file, "device_rules") == "cpu";
+    const Document& dropout = at(at(file, "config"), "dropout");
+    workload.dropout = dropout.isNumber() && dropout.number() > 0 ? Workload::Dropout::On : Workload::Dropout::Off;
+    return workload;
 }
 
 /// Collects the first differences.
@@ -395,6 +408,7 @@ inline void checkSaved(const Document& file, const Model& model, Differences& ou
 /// How far the most that is allocated lies from the recorded one, relative.
 struct PeakError {
     double forward = 0, step = 0;
+    std::int64_t forwardBytes = 0, stepBytes = 0;
 };
 
 /// Three iterations of forward, backward and foreach AdamW; iteration 1 is any later one. What is allocated between the
@@ -419,6 +433,10 @@ inline PeakError checkPeak(const Document& file, const Model& model, Differences
     const Document &most = at(iteration, "running_max"), &current = at(iteration, "current");
     const std::int64_t inputs = integer(at(current, "start"), "Other") + integer(at(current, "start"), "Buffer");
     const std::int64_t loss = 4;
+    // Each checkpoint of llama's blocks holds the positions, of which there is one for each token; no kernel reads
+    // them.
+    const bool positions = !text(file, "checkpoint").empty() && text(file, "model").starts_with("llama");
+    const std::int64_t held = positions ? 8 * integer(file, "seq") : 0;
     std::int64_t counters = 0;
     for (const Parameter& parameter : model.parameters) counters += parameter.frozen ? 0 : 4;
     const auto recorded = [&](const char* when) { return integer(at(current, when), "Total"); };
@@ -433,14 +451,16 @@ inline PeakError checkPeak(const Document& file, const Model& model, Differences
         peak = std::max(peak, live());
         if (action->kind != HostActionKind::Mark) continue;
         if (action->mark == Mark::LossBackward) {
-            out.check("after forward", recorded("after_forward") - integer(at(current, "start"), "Buffer") - loss,
-                      live());
+            out.check("after forward",
+                      recorded("after_forward") - integer(at(current, "start"), "Buffer") - loss - held, live());
             error.forward = relative(peak, integer(most, "after_forward"));
+            error.forwardBytes = peak - integer(most, "after_forward");
         }
         if (action->mark == Mark::BackwardReturned)
             out.check("after backward", recorded("after_backward") - inputs - loss, live());
     }
     error.step = relative(peak, integer(iteration, "peak_bytes"));
+    error.stepBytes = peak - integer(iteration, "peak_bytes");
     return error;
 }
 
@@ -460,18 +480,12 @@ inline Comparison compareWithRecording(core::Document file, const std::string& n
     if (kind != "kernels" && kind != "saved" && kind != "peak")
         return {Comparison::Verdict::NotExpressible, {"kind `" + kind + "`"}};
     if (name.find("nnrmsnorm") != std::string::npos) file.set("norm", core::Document::of("nn.RMSNorm"));
-    std::string knob = missingKnob(file, kind == "saved");
+    std::string knob = missingKnob(file);
     const auto spec = specOf(file);
     if (knob.empty() && !spec) knob = spec.error().message;
     if (!knob.empty()) return {Comparison::Verdict::NotExpressible, {knob}};
 
-    Workload workload;
-    workload.batch = integer(file, "batch");
-    workload.sequence = std::holds_alternative<VitSpec>(*spec) ? 0 : integer(file, "seq");
-    workload.dtype = *dtypeFromName(text(file, "dtype"));
-    workload.attention = *attentionKind(text(file, "attention"));
-    workload.fusedRmsNorm = text(file, "norm") == "nn.RMSNorm";
-    const auto model = buildModel(*spec, workload);
+    const auto model = buildModel(*spec, workloadOf(file, *spec));
     Differences differences;
     PeakError peak;
     if (!model)

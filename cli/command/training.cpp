@@ -199,6 +199,11 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
             ErrorCode::Unsupported,
             "the devices of this build have no kernels for language models, nor for models known by their shapes",
             loaded.source, "run a vision transformer (shardscope models), or simulate this model");
+    if (one.workload.dropout == core::Workload::Dropout::On || one.workload.autocast || one.workload.cpuRules)
+        return fail(ErrorCode::Unsupported,
+                    "no device of this build has kernels for dropout or autocast, nor a CPU's dtype rules",
+                    loaded.source,
+                    "leave model.dropout, model.kernel_rules and precision.autocast out, or simulate this model");
     SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(resolved.model, one.workload));
     if (one.plan.schedule == core::StageSchedule::Naive) {
         const auto layers = static_cast<std::int64_t>(model.layers.size()) - 1;  // the loss goes with the last one

@@ -299,6 +299,18 @@ Result<void> checkReached(const Plan& plan, const ClassContext& context) {
     return {};
 }
 
+Result<void> checkAutocast(const Model& model, const Plan& plan) {
+    if (!model.workload.autocast) return {};
+    if (plan.policy == UnitPolicy::Fsdp)
+        return fail(ErrorCode::Unsupported, "found true under FSDP2, whose mixed precision casts by itself",
+                    "[precision] autocast", "leave it out, or choose the strategy single, naive or ddp");
+    if (plan.precision.original == DType::F32 && plan.precision.compute() != DType::F32) return {};
+    return fail(ErrorCode::Input,
+                fmt::format("found true with parameters in {} and products in {}, expected float32 and a shorter one",
+                            nameOf(plan.precision.original), nameOf(plan.precision.compute())),
+                "[precision] autocast", "set dtype = \"float32\" and mixed_precision_param = \"bfloat16\"");
+}
+
 Result<void> checkStreams(const Plan& plan, std::size_t units) {
     // Every root has three streams of its own, and a graph numbers at most 255.
     if (plan.policy == UnitPolicy::Fsdp && !plan.fsdp.wrap.root && units > 80)
@@ -313,6 +325,7 @@ Result<void> checkStreams(const Plan& plan, std::size_t units) {
 
 Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan, const Work& work) {
     SHARDSCOPE_TRY(checkPlan(plan));
+    SHARDSCOPE_TRY(checkAutocast(model, plan));
     SHARDSCOPE_TRY(checkCheckpointing(model, plan));
     SHARDSCOPE_ASSIGN(const auto stages, stagesOf(model, plan));
     SHARDSCOPE_TRY(checkFrozen(model, plan, stages));
@@ -349,10 +362,8 @@ Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan, const Wor
         }
         builder.beginClass(rankClass);
         ClassContext context{
-            builder,   model,
-            plan,      stages[s],
-            firstUnit, units[s],
-            recompute, makePassScript(model, stages[s], units[s], firstUnit, recompute, plan.evaluation),
+            builder,   model,    plan,      stages[s],
+            firstUnit, units[s], recompute, makePassScript(model, stages[s], units[s], firstUnit, recompute, plan.evaluation),
             compute,   0};
         if (plan.policy == UnitPolicy::Fsdp) {
             SHARDSCOPE_TRY(checkGathered(plan, context));

@@ -1,4 +1,5 @@
-// Policy `none`: every parameter of the stage is there whole, with one gradient in the dtype that it is made in.
+// Policy `none`: every parameter of the stage is there whole, with one gradient in the dtype that it is made in, or
+// under autocast in the original one.
 
 #include "core/graph/whole_rules.h"
 
@@ -8,7 +9,9 @@ namespace {
 
 class NoneRules final : public WholeRules {
 public:
-    explicit NoneRules(ClassContext& context) : WholeRules(context, context.plan.precision.compute()) {}
+    explicit NoneRules(ClassContext& context)
+        : WholeRules(context, context.model.workload.autocast ? context.plan.precision.original
+                                                              : context.plan.precision.compute()) {}
 
     void endBackward() override { whole(m_c.firstUnit).gradientsStay = true; }
 };

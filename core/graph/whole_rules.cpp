@@ -32,15 +32,33 @@ void WholeRules::beginStep() {
     if (precision.compute() == precision.original) return;
     for (std::size_t u = 0; u < m_units.size(); ++u) {
         WholeUnit& unit = m_units[u];
-        unit.inUse = allocate(MemoryCategory::UnshardedParameters, idOf(u), bytesIn(idOf(u), precision.compute()));
+        const std::int64_t elements = castElements(idOf(u));
+        if (elements == 0) continue;
+        const Bytes copy{elements * sizeOf(precision.compute())};
+        unit.inUse = allocate(MemoryCategory::UnshardedParameters, idOf(u), copy);
         Op cast = op(OpKind::CastParameters, Phase::Forward, idOf(u));
         cast.dtype = precision.compute();
-        cast.read = bytesIn(idOf(u), precision.original);
-        cast.bytes = cast.written = bytesIn(idOf(u), cast.dtype);
+        cast.read = {elements * sizeOf(precision.original)};
+        cast.bytes = cast.written = copy;
         const OpId done = m_c.builder.addOp(cast);
         m_c.builder.use(unit.parameters, done);
         m_c.builder.use(unit.inUse, done);
     }
+}
+
+std::int64_t WholeRules::castElements(UnitId unit) const {
+    if (!m_c.model.workload.autocast) return m_c.unit(unit).elements;
+    std::vector<char> cast(m_c.model.parameters.size(), 0);
+    for (std::size_t l = m_c.stage.begin.index(); l < m_c.stage.end.index(); ++l) {
+        const Layer& layer = m_c.model.layers[l];
+        for (const Tensor& tensor : m_c.model.programOf(layer).tensors)
+            if (tensor.role == TensorRole::Parameter && tensor.dtype != m_c.plan.precision.original)
+                cast[layer.parameters[tensor.slot].index()] = 1;
+    }
+    std::int64_t elements = 0;
+    for (const ParameterId p : m_c.unit(unit).parameters)
+        if (cast[p.index()] != 0) elements += elementsOf(m_c.model.parameters[p.index()].shape);
+    return elements;
 }
 
 void WholeRules::beforeCompute(const PassStep& step) {

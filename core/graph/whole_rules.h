@@ -2,7 +2,8 @@
 
 // What the policies share that keep every parameter whole on each rank: gradients accumulate over the micro-batches,
 // and the optimizer updates the parameters at the end of the step. Parameters are kept in the original dtype. If the
-// param dtype differs, a copy in it is made by a cast at the start of each step and dropped at its end.
+// param dtype differs, a copy in it is made by a cast at the start of each step and dropped at its end; under autocast
+// only of the parameters of matrix products.
 
 #include <vector>
 
@@ -57,6 +58,8 @@ protected:
     }
     [[nodiscard]] UnitId idOf(std::size_t local) const { return UnitId(m_c.firstUnit.index() + local); }
     [[nodiscard]] Bytes bytesIn(UnitId unit, DType type) const { return {m_c.unit(unit).elements * sizeOf(type)}; }
+    /// Elements of the unit's parameters that compute reads in its own dtype; all of them but under autocast.
+    [[nodiscard]] std::int64_t castElements(UnitId unit) const;
 
     ClassContext& m_c;
     DType m_gradientType;

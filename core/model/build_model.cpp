@@ -21,7 +21,20 @@ struct Build {
 
 }  // namespace
 
+bool isRecorded(const ModelSpec& spec) {
+    if (const auto* hf = std::get_if<HfSpec>(&spec)) {
+        const Document* type = hf->config.find("model_type");
+        return type != nullptr && type->kind == Document::Kind::Text && type->text == "gpt2";
+    }
+    return std::holds_alternative<VitSpec>(spec) || std::holds_alternative<DecoderSpec>(spec);
+}
+
 Result<Model> buildModel(const ModelSpec& spec, const Workload& workload) {
+    const bool drops = workload.dropout == Workload::Dropout::On;
+    if ((drops || workload.autocast) && !isRecorded(spec))
+        return fail(ErrorCode::Unsupported,
+                    std::string(drops ? "dropout" : "autocast") + " of this model is not modelled", {},
+                    "choose a vision transformer of torchvision, a model of llama's family or GPT-2");
     SHARDSCOPE_ASSIGN(Model model, std::visit(Build{workload}, spec));
     SHARDSCOPE_TRY(freeze(model, workload.frozen));
     return model;

@@ -9,7 +9,9 @@
 
 namespace shardscope::core {
 
-Result<Model> buildDecoder(const DecoderSpec& spec, const Workload& given) {
+Result<Model> buildDecoder(const DecoderSpec& asRead, const Workload& given) {
+    DecoderSpec spec = asRead;
+    spec.dropout = spec.dropout.under(given.dropout);
     SHARDSCOPE_TRY(checkDecoder(spec, spec.name));
     SHARDSCOPE_TRY(checkWorkload(given));
     Workload workload = given;

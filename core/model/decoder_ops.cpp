@@ -85,7 +85,7 @@ TensorId timesBroadcast(ProgramBuilder& b, TensorId x, TensorId factor, bool fac
 }  // namespace
 
 TensorId multiply(ProgramBuilder& b, TensorId a, TensorId other) {
-    return b.pointwise("mul", {a, other}, b.at(a).dtype, {{a, "mul", {other}}, {other, "mul", {a}}});
+    return b.pointwise("mul", {a, other}, b.widerOf(a, other), {{a, "mul", {other}}, {other, "mul", {a}}});
 }
 
 TensorId silu(ProgramBuilder& b, TensorId x) {
@@ -93,20 +93,29 @@ TensorId silu(ProgramBuilder& b, TensorId x) {
 }
 
 TensorId geluNew(ProgramBuilder& b, TensorId x) {
-    const DType dtype = b.at(x).dtype;
     const TensorId half = timesNumber(b, x, 0.5);
-    const TensorId cubic = timesNumber(b, power(b, x, 3), 0.044715);
+    const TensorId cubic = timesNumber(b, power(b, b.widened(x), 3), 0.044715);
     const TensorId inner = timesNumber(b, b.add(x, cubic), std::sqrt(2 / std::numbers::pi));
-    const TensorId tanh = b.pointwise("tanh", {inner}, dtype, {{inner, "tanh_backward", {TensorId{}}}});
+    const TensorId tanh = b.pointwise("tanh", {inner}, b.at(inner).dtype, {{inner, "tanh_backward", {TensorId{}}}});
     return multiply(b, half, plusNumber(b, tanh, 1));
 }
 
-TensorId rmsNorm(ProgramBuilder& b, TensorId x, TensorId weight, double epsilon) {
-    const DType dtype = b.at(x).dtype;
+namespace {
+
+TensorId normalised(ProgramBuilder& b, TensorId x, double epsilon) {
     const TensorId wide = b.cast(x, DType::F32);
     const TensorId variance = meanOverLast(b, power(b, wide, 2));
-    const TensorId scaled = timesBroadcast(b, wide, reciprocalRoot(b, plusNumber(b, variance, epsilon)), false);
-    return timesBroadcast(b, b.cast(scaled, dtype), weight, true);
+    return timesBroadcast(b, wide, reciprocalRoot(b, plusNumber(b, variance, epsilon)), false);
+}
+
+}  // namespace
+
+TensorId rmsNorm(ProgramBuilder& b, TensorId x, TensorId weight, double epsilon) {
+    return timesBroadcast(b, b.cast(normalised(b, x, epsilon), b.at(x).dtype), weight, true);
+}
+
+TensorId composedRmsNorm(ProgramBuilder& b, TensorId x, TensorId weight, double epsilon) {
+    return b.cast(timesBroadcast(b, normalised(b, x, epsilon), weight, false), b.at(x).dtype);
 }
 
 RotaryTables rotaryTables(ProgramBuilder& b, std::int64_t sequence, std::int64_t headDim) {
@@ -136,7 +145,7 @@ RotaryTables makeRotaryTables(ProgramBuilder& b, std::int64_t sequence, std::int
 }
 
 TensorId rotary(ProgramBuilder& b, TensorId x, const RotaryTables& tables) {
-    const DType dtype = b.at(x).dtype;
+    const DType dtype = b.widerOf(x, tables.cosine);
     const std::int64_t half = b.shapeOf(x)[3] / 2;
     const Shape& table = b.shapeOf(tables.cosine);
     const Shape perHead{1, 1, table[1], table[2]};
@@ -145,15 +154,8 @@ TensorId rotary(ProgramBuilder& b, TensorId x, const RotaryTables& tables) {
     const TensorId straight = b.pointwise("mul", {x, cosine}, dtype, {{x, "mul", {cosine}}});
     const TensorId first = b.slice(x, 3, 0, half);
     const TensorId second = b.slice(x, 3, half, half);
-    const TensorId turned = b.concat({b.pointwise("neg", {second}, dtype, {{second, "neg", {}}}), first}, 3);
+    const TensorId turned = b.concat({b.pointwise("neg", {second}, b.at(x).dtype, {{second, "neg", {}}}), first}, 3);
     return b.add(straight, b.pointwise("mul", {turned, sine}, dtype, {{turned, "mul", {sine}}}));
-}
-
-TensorId causalAttention(ProgramBuilder& b, TensorId query, TensorId key, TensorId value, const Workload& workload) {
-    const Shape shape = b.shapeOf(query);
-    const TensorId context = b.attention(query, key, value, true, workload.attention);
-    const TensorId joined = b.contiguous(b.transpose(context, 1, 2));
-    return b.reshape(joined, {shape[0], shape[2], shape[1] * shape[3]});
 }
 
 TensorId causalLoss(ProgramBuilder& b, TensorId logits, TensorId labels) {

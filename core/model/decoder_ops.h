@@ -20,6 +20,9 @@ TensorId geluNew(ProgramBuilder& b, TensorId x);
 /// input (the input itself if that is fp32), a fp32 number a row, and the normalised input.
 TensorId rmsNorm(ProgramBuilder& b, TensorId x, TensorId weight, double epsilon);
 
+/// torch.nn.RMSNorm where it is not one kernel (on a CPU): scaled in fp32, the result cast back.
+TensorId composedRmsNorm(ProgramBuilder& b, TensorId x, TensorId weight, double epsilon);
+
 /// Cosines and sines of the rotary embedding, [1, sequence, headDim] each, made once a step.
 struct RotaryTables {
     TensorId cosine, sine;
@@ -30,9 +33,6 @@ RotaryTables rotaryTables(ProgramBuilder& b, std::int64_t sequence, std::int64_t
 RotaryTables makeRotaryTables(ProgramBuilder& b, std::int64_t sequence, std::int64_t headDim);
 /// x cos + rotate_half(x) sin for x [B, heads, S, d].
 TensorId rotary(ProgramBuilder& b, TensorId x, const RotaryTables& tables);
-
-/// Causal attention of query [B, heads, S, d] over key and value, its result joined to [B, S, heads * d].
-TensorId causalAttention(ProgramBuilder& b, TensorId query, TensorId key, TensorId value, const Workload& workload);
 
 /// transformers' ForCausalLMLoss: logits [B, S, V] cast to fp32, labels [B, S] padded by one and shifted, mean over all
 /// rows.

@@ -84,6 +84,14 @@ public:
         return number;
     }
 
+    /// Whether a probability is above 0.
+    [[nodiscard]] Result<bool> dropout(std::string_view key, double absent) const {
+        if (const Document* value = m_config.find(key); value != nullptr && value->kind == Document::Kind::Null)
+            return false;
+        SHARDSCOPE_ASSIGN(const double probability, epsilon(key, absent));
+        return probability > 0;
+    }
+
     /// Kernel lists are known for one activation a family; another one changes them.
     [[nodiscard]] Result<void> onlyActivation(std::string_view key, std::string_view known) const {
         const Document* value = m_config.find(key);
@@ -134,6 +142,7 @@ Result<DecoderSpec> readLlamaFamily(const Keys& keys, const Defaults& defaults, 
     spec.qkvBias = defaults.qkvBias;
     spec.qkNorm = defaults.qkNorm;
     SHARDSCOPE_ASSIGN(spec.normEpsilon, keys.epsilon("rms_norm_eps", 1e-6));
+    SHARDSCOPE_ASSIGN(spec.dropout.attention, keys.dropout("attention_dropout", 0));
 
     bool windowed = defaults.slidingWindow > 0;
     if (spec.qkvBias || spec.qkNorm) {  // qwen2 and qwen3
@@ -168,6 +177,10 @@ Result<DecoderSpec> readGpt2(const Keys& keys, DecoderSpec spec) {
     SHARDSCOPE_ASSIGN(spec.intermediate, keys.size("n_inner", 4 * spec.hidden, 4 * spec.hidden));
     SHARDSCOPE_ASSIGN(spec.tiedEmbeddings, keys.flag("tie_word_embeddings", true));
     SHARDSCOPE_ASSIGN(spec.normEpsilon, keys.epsilon("layer_norm_epsilon", 1e-5));
+    // transformers' own, if the file does not state them.
+    SHARDSCOPE_ASSIGN(spec.dropout.embedding, keys.dropout("embd_pdrop", 0.1));
+    SHARDSCOPE_ASSIGN(spec.dropout.attention, keys.dropout("attn_pdrop", 0.1));
+    SHARDSCOPE_ASSIGN(spec.dropout.residual, keys.dropout("resid_pdrop", 0.1));
     spec.kvHeads = spec.heads;
     if (spec.hidden % spec.heads != 0)
         return keys.wrong("n_head", fmt::format("found {}, which does not divide n_embd {}", spec.heads, spec.hidden));

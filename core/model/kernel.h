@@ -78,6 +78,8 @@ struct Kernel {
     std::int64_t b = 1, m = 0, n = 0, k = 0;  ///< GEMM and attention: attention has b batch, m s_q, n s_k, k head_dim
     std::int64_t heads = 0, kvHeads = 0;      ///< attention only
     double scalar = 0;                        ///< eps of a norm, factor of Scale
+    std::uint32_t node = 0;  ///< backward: kernels of one autograd node have one number; what they touch stays until
+                             ///< the node's last
     Flops
         flops;  ///< 2mnk per product; attention not discounted for causality; fused backward 5 products (2.5x forward)
     Bytes read, written;                    ///< device-memory traffic with every operand touched once

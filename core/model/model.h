@@ -69,6 +69,12 @@ struct Workload {
         Flash3,     ///< and its third
     } attention = AttentionKind::Flash;
     bool fusedRmsNorm = false;  ///< torch.nn.RMSNorm in place of transformers' kernel by kernel
+    enum class Dropout : std::uint8_t { Config, On, Off } dropout = Dropout::Config;  ///< Config: as the model's says
+    /// PyTorch's dtype rules on a CPU: a layer norm keeps its statistics, and dropout its mask, in the input's dtype.
+    bool cpuRules = false;
+    /// torch.autocast: `dtype` is that of matrix products and attention, all else is fp32, and weights are cast where
+    /// they are used. Only for models of isRecorded (core/model/spec.h).
+    bool autocast = false;
 
     /// Modules and parameters that are not trained, by full name (core/model/freeze.h).
     std::vector<std::string> frozen;

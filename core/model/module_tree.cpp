@@ -168,7 +168,7 @@ private:
             return wrong("", "the first module is no embedding",
                          "the model is read as a stack: embedding, blocks, norm, linear");
         if (!m_stack.front().around.empty()) return wrong(m_stack.front().around, "the embedding stands in a list");
-        ProgramBuilder b("embedding", "Model", m_workload.dtype);
+        ProgramBuilder b("embedding", "Model", m_workload);
         const Node& node = *m_stack.front().node;
         TensorId x;
         {
@@ -204,7 +204,7 @@ private:
                          "put them into a list at the top level, where each is a layer");
         const Shape before = m_shape;
         ProgramBuilder b(kind == LayerKind::Block ? "block" : node.kind, nested ? std::string(row.type) : "Model",
-                         m_workload.dtype);
+                         m_workload);
         SHARDSCOPE_ASSIGN(const TensorId y, apply(b, node, "", module, b.input(m_shape)));
         SHARDSCOPE_TRY(finishLayer(b, y, name, kind, module));
         if (nested && m_shape == before) {
@@ -222,7 +222,7 @@ private:
             return wrong(
                 m_model.model().layers.back().name,
                 "gives " + std::to_string(m_shape.back()) + " outputs, but `vocab` is " + std::to_string(m_spec.vocab));
-        ProgramBuilder b("loss", "", m_workload.dtype);
+        ProgramBuilder b("loss", "", m_workload);
         const TensorId logits = b.input(m_shape);
         const TensorId labels = b.batch(1, {m_workload.batch, m_tokens}, DType::I64);
         return finishLayer(b, b.crossEntropy(logits, labels), "loss", LayerKind::Loss, "");

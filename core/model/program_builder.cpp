@@ -20,9 +20,15 @@ bool fits(const Shape& shape, DType dtype) {
 
 }  // namespace
 
-ProgramBuilder::ProgramBuilder(std::string name, std::string type, DType dtype) : m_dtype(dtype) {
+ProgramBuilder::ProgramBuilder(std::string name, std::string type, DType dtype) : m_dtype(dtype), m_product(dtype) {
     m_program.name = std::move(name);
     m_program.modules.push_back({"", std::move(type)});
+}
+
+ProgramBuilder::ProgramBuilder(std::string name, std::string type, const Workload& workload)
+    : ProgramBuilder(std::move(name), std::move(type), workload.autocast ? DType::F32 : workload.dtype) {
+    m_product = workload.dtype;
+    m_cpuRules = workload.cpuRules;
 }
 
 ProgramBuilder::Scope ProgramBuilder::in(std::string_view name, std::string_view type) {
@@ -49,11 +55,11 @@ TensorId ProgramBuilder::append(Tensor tensor, bool needsGradient) {
     return id;
 }
 
-TensorId ProgramBuilder::input(Shape shape) {
+TensorId ProgramBuilder::input(Shape shape, DType dtype) {
     assert(!m_input.valid());
     m_input = append({.name = "input",
                       .shape = std::move(shape),
-                      .dtype = m_dtype,
+                      .dtype = dtype,
                       .role = TensorRole::Input,
                       .storage = {},
                       .strides = {}},
@@ -282,6 +288,7 @@ Kernel& ProgramBuilder::emit(KernelKind kind, std::string_view op, std::vector<T
     kernel.module = m_module;
     kernel.inputs = std::move(inputs);
     kernel.outputs = std::move(outputs);
+    if (m_inBackward) kernel.node = m_inNode ? m_node : ++m_node;
     auto& list = m_inBackward ? m_program.backward : m_program.forward;
     list.push_back(std::move(kernel));
     return list.back();
@@ -297,6 +304,10 @@ void ProgramBuilder::record(const std::vector<TensorId>& outputs, const std::vec
 
 void ProgramBuilder::addGradient(TensorId of, TensorId gradient) {
     if (!needsGradient(of)) return;
+    if (m_inNode) {
+        m_results.emplace_back(of, gradient);
+        return;
+    }
     const TensorId sum = m_gradients[of.index()];  // a copy: new tensors move the table
     if (!sum.valid()) {
         m_gradients[of.index()] = gradient;
@@ -333,7 +344,12 @@ Result<Program> ProgramBuilder::finish(TensorId output) {
         if (std::none_of(outputs.begin(), outputs.end(), [this](TensorId id) { return gradientOf(id).valid(); }))
             continue;
         m_module = node->module;
+        m_inNode = true;
+        ++m_node;
         node->backward();
+        m_inNode = false;
+        for (const auto& [of, gradient] : m_results) addGradient(of, gradient);
+        m_results.clear();
     }
     m_module = 0;
     if (m_input.valid() && gradientOf(m_input).valid()) {

@@ -34,6 +34,8 @@ public:
 
     /// `type` is the class of the layer's own module, to which kernels belong outside of any scope.
     ProgramBuilder(std::string name, std::string type, DType dtype);
+    /// With the workload's dtype and rules.
+    ProgramBuilder(std::string name, std::string type, const Workload& workload);
     ProgramBuilder(const ProgramBuilder&) = delete;
     ProgramBuilder& operator=(const ProgramBuilder&) = delete;
 
@@ -54,8 +56,10 @@ public:
     /// Module by its name relative to the layer's module; the type counts the first time.
     [[nodiscard]] Scope in(std::string_view name, std::string_view type);
 
-    // Operands that come from outside. Dtype of inputs and parameters: the builder's.
-    TensorId input(Shape shape);
+    // Operands that come from outside. Dtype of inputs and parameters: the builder's; under autocast that is fp32, and
+    // weights of products are taken to be there in the products' dtype.
+    TensorId input(Shape shape) { return input(std::move(shape), m_dtype); }
+    TensorId input(Shape shape, DType dtype);
     TensorId batch(std::uint32_t slot, Shape shape, DType dtype);
     TensorId shared(std::string name, Shape shape, DType dtype);
     /// `name` is relative to the layer's module. The same name gives the same tensor; slots count in order of first
@@ -76,7 +80,12 @@ public:
     TensorId contiguous(TensorId x);      ///< itself, or a copy in the order of its dimensions
     TensorId clone(TensorId x);           ///< always a contiguous copy
     TensorId cast(TensorId x, DType to);  ///< itself if it has that dtype; keeps the order of dimensions in memory
+    /// The result has the wider dtype of the two.
     TensorId add(TensorId a, TensorId b);
+    /// Zeroes elements by chance: saves one byte for each (on a CPU, the factors in x's dtype).
+    TensorId dropout(TensorId x);
+    /// fp32 under autocast, where the operation at hand runs in it; otherwise x itself.
+    TensorId widened(TensorId x) { return m_product == m_dtype ? x : cast(x, m_dtype); }
     TensorId concat(const std::vector<TensorId>& parts, std::size_t dimension);
     TensorId scale(TensorId x, double factor);
     /// x [.., in] times W [out, in] plus the bias, if valid. As in PyTorch a bias is part of the GEMM (addmm) if x is
@@ -100,8 +109,10 @@ public:
     /// q [B,heads,S,d], k and v [B,kvHeads,S,d] -> [B,heads,S,d]. Math: unfused, in fp32 (16-bit operands are cast),
     /// with the scale's root on q and on k. Eager: unfused, in its own dtype, the softmax giving fp32 if
     /// `wideSoftmax`.
-    /// Where fewer key-value heads cannot be, they are repeated.
-    TensorId attention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind, bool wideSoftmax = true);
+    /// Where fewer key-value heads cannot be, they are repeated. With dropout unfused forms keep a mask; fused ones
+    /// draw it again in backward, but for the CPU's, which has none and gives way to Math.
+    TensorId attention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind, bool wideSoftmax = true,
+                       bool withDropout = false);
     /// logits [.., V] and labels, one for each row -> mean loss, a scalar.
     TensorId crossEntropy(TensorId logits, TensorId labels);
 
@@ -135,7 +146,8 @@ public:
                 std::function<void()> backward);
     [[nodiscard]] bool needsGradient(TensorId id) const { return m_needsGradient[id.index()] != 0; }
     [[nodiscard]] TensorId gradientOf(TensorId id) const { return m_gradients[id.index()]; }
-    /// Sets the gradient of a tensor, or adds to it; nothing if it needs none.
+    /// Sets the gradient of a tensor, or adds to it; nothing if it needs none. Inside a node it takes effect at its
+    /// end: autograd adds a node's results to what is there when the node has let go of all that it read.
     void addGradient(TensorId of, TensorId gradient);
 
     /// Valid until the next tensor is made.
@@ -143,6 +155,10 @@ public:
     /// A copy: new tensors move the table that `at` refers into.
     [[nodiscard]] Shape shapeOf(TensorId id) const { return at(id).shape; }
     [[nodiscard]] DType dtype() const { return m_dtype; }
+    [[nodiscard]] DType widerOf(TensorId a, TensorId b) const {
+        return sizeOf(at(b).dtype) > sizeOf(at(a).dtype) ? at(b).dtype : at(a).dtype;
+    }
+    [[nodiscard]] bool cpuRules() const { return m_cpuRules; }
     /// A tensor was too large: shapes are no longer true, and `finish` will fail.
     [[nodiscard]] bool tooLarge() const { return m_tooLarge; }
 
@@ -163,8 +179,10 @@ private:
     TensorId copyOf(TensorId x, std::string_view op, DType dtype, bool keepOrder);
     TensorId gemm(TensorId x, TensorId weight, TensorId bias, bool weightTransposed);
     TensorId fusedAttention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind);
-    TensorId eagerAttention(TensorId q, TensorId k, TensorId v, bool causal, bool wideSoftmax);
-    TensorId mathAttention(TensorId q, TensorId k, TensorId v, bool causal);
+    TensorId eagerAttention(TensorId q, TensorId k, TensorId v, bool causal, bool wideSoftmax, bool withDropout);
+    TensorId mathAttention(TensorId q, TensorId k, TensorId v, bool causal, bool withDropout);
+    /// x in the dtype of products; weights and biases are taken to be there in it.
+    TensorId factor(TensorId x);
     TensorId repeatHeads(TensorId x, std::int64_t times);
     void multiply(Kernel& kernel, std::int64_t b, std::int64_t m, std::int64_t n, std::int64_t k, double products = 1);
     /// The owner of the memory of `id`, if `id` is all of it, contiguous and with no role yet; otherwise a copy.
@@ -172,14 +190,18 @@ private:
 
     Program m_program;
     DType m_dtype;
+    DType m_product;  // of products; under autocast another one
+    bool m_cpuRules = false;
     std::uint16_t m_module = 0;
-    bool m_inBackward = false;
+    bool m_inBackward = false, m_inNode = false;
+    std::uint32_t m_node = 0;  // of backward's kernels
     bool m_tooLarge = false;
     std::vector<char> m_needsGradient;  // by tensor
     std::vector<TensorId> m_gradients;  // by tensor
     std::vector<Node> m_tape;
-    std::vector<TensorId> m_parameters;                 // by slot
-    std::vector<std::pair<TensorId, TensorId>> m_sums;  // shared tensors and their gradients, which are added to
+    std::vector<std::pair<TensorId, TensorId>> m_results;  // of the node at hand: tensors and their gradients
+    std::vector<TensorId> m_parameters;                    // by slot
+    std::vector<std::pair<TensorId, TensorId>> m_sums;     // shared tensors and their gradients, which are added to
     TensorId m_input;
     std::unordered_map<std::string, int> m_names;  // how often a tensor's name was asked for
 };

@@ -10,10 +10,15 @@
 namespace shardscope::core {
 
 TensorId ProgramBuilder::attention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind,
-                                   bool wideSoftmax) {
+                                   bool wideSoftmax, bool withDropout) {
     assert(shapeOf(q).size() == 4 && shapeOf(k).size() == 4 && shapeOf(v).size() == 4);
-    if (kind == AttentionKind::Math) return mathAttention(q, k, v, causal);
-    if (kind == AttentionKind::Eager) return eagerAttention(q, k, v, causal, wideSoftmax);
+    q = factor(q);
+    k = factor(k);
+    v = factor(v);
+    if (kind == AttentionKind::Math || (kind == AttentionKind::Cpu && withDropout))
+        return mathAttention(q, k, v, causal, withDropout);
+    if (kind == AttentionKind::Eager)
+        return eagerAttention(q, k, v, causal, wideSoftmax || m_product != m_dtype, withDropout);
     return fusedAttention(q, k, v, causal, kind);
 }
 
@@ -146,7 +151,8 @@ TensorId ProgramBuilder::repeatHeads(TensorId x, std::int64_t times) {
     return reshape(clone(wide), {shape[0], shape[1] * times, shape[2], shape[3]});
 }
 
-TensorId ProgramBuilder::eagerAttention(TensorId q, TensorId k, TensorId v, bool causal, bool wideSoftmax) {
+TensorId ProgramBuilder::eagerAttention(TensorId q, TensorId k, TensorId v, bool causal, bool wideSoftmax,
+                                        bool withDropout) {
     const DType original = at(q).dtype;
     const Shape shape = shapeOf(q);
     const std::int64_t together = shape[0] * shape[1], queries = shape[2], width = shape[3], keys = shapeOf(k)[2];
@@ -164,12 +170,13 @@ TensorId ProgramBuilder::eagerAttention(TensorId q, TensorId k, TensorId v, bool
         record({masked}, {scores}, [=, this] { addGradient(scores, gradientOf(masked)); });
         scores = masked;
     }
-    const TensorId probabilities = cast(softmax(scores, "_softmax", wideSoftmax ? DType::F32 : original), original);
+    TensorId probabilities = cast(softmax(scores, "_softmax", wideSoftmax ? DType::F32 : original), original);
+    if (withDropout) probabilities = dropout(probabilities);
     const TensorId context = batchedGemm(probabilities, reshape(v, {together, keys, width}));
     return reshape(context, {shape[0], shape[1], queries, width});
 }
 
-TensorId ProgramBuilder::mathAttention(TensorId q, TensorId k, TensorId v, bool causal) {
+TensorId ProgramBuilder::mathAttention(TensorId q, TensorId k, TensorId v, bool causal, bool withDropout) {
     const DType original = at(q).dtype;
     const bool narrow16 = original == DType::BF16 || original == DType::F16;
     if (narrow16) {
@@ -190,7 +197,8 @@ TensorId ProgramBuilder::mathAttention(TensorId q, TensorId k, TensorId v, bool 
     const TensorId scaledK = reshape(scale(k, root), {batchSize * heads, keys, width});
     const TensorId scores = batchedGemm(scaledQ, transpose(scaledK, 1, 2));
     if (causal) emit(KernelKind::CausalMask, "add_", {scores}, {scores});
-    const TensorId probabilities = softmax(scores);
+    TensorId probabilities = softmax(scores);
+    if (withDropout) probabilities = dropout(probabilities);
     const TensorId context = batchedGemm(probabilities, reshape(v, {batchSize * heads, keys, width}));
     const TensorId out = cast(reshape(context, {batchSize, heads, queries, width}), original);
     // It returns the probabilities as well, in the original dtype; nobody reads them.

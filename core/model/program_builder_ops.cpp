@@ -58,11 +58,42 @@ TensorId ProgramBuilder::cast(TensorId x, DType to) {
 
 TensorId ProgramBuilder::add(TensorId a, TensorId b) {
     assert(m_tooLarge || shapeOf(a) == shapeOf(b));
-    const TensorId y = tensorLike("add", a, at(a).dtype);
+    const TensorId y = tensorLike("add", a, widerOf(a, b));
     emit(KernelKind::Add, "add", {a, b}, {y});
     record({y}, {a, b}, [this, a, b, y] {
-        addGradient(a, gradientOf(y));
-        addGradient(b, gradientOf(y));
+        addGradient(a, cast(gradientOf(y), at(a).dtype));
+        addGradient(b, cast(gradientOf(y), at(b).dtype));
+    });
+    return y;
+}
+
+TensorId ProgramBuilder::factor(TensorId x) {
+    if (m_product == m_dtype || !x.valid()) return x;
+    // Autocast casts a weight once and keeps the copy until the end of the pass (framework semantics 6): the copies are
+    // the plan's business.
+    if (at(x).role == TensorRole::Parameter) {
+        m_program.tensors[x.index()].dtype = m_product;
+        return x;
+    }
+    return cast(x, m_product);
+}
+
+TensorId ProgramBuilder::dropout(TensorId x) {
+    const DType dtype = at(x).dtype;
+    const bool cpu = m_cpuRules;
+    const TensorId mask = tensorLike("mask", x, cpu ? dtype : DType::Bool);
+    const TensorId y = tensorLike(cpu ? "mul" : "native_dropout", x, dtype);
+    if (cpu) {
+        emit(KernelKind::Elementwise, "bernoulli_", {}, {mask});
+        emit(KernelKind::Elementwise, "div_", {mask}, {mask});
+        emit(KernelKind::Elementwise, "mul", {x, mask}, {y});
+    } else {
+        emit(KernelKind::Elementwise, "native_dropout", {x}, {y, mask});
+    }
+    record({y}, {x}, [this, x, y, mask, dtype, cpu] {
+        const TensorId dx = tensorLike("d_input", x, dtype);
+        emit(KernelKind::Elementwise, cpu ? "mul" : "native_dropout_backward", {gradientOf(y), mask}, {dx});
+        addGradient(x, dx);
     });
     return y;
 }
@@ -79,6 +110,9 @@ TensorId ProgramBuilder::scale(TensorId x, double factor) {
 }
 
 TensorId ProgramBuilder::gemm(TensorId x, TensorId weight, TensorId bias, bool weightTransposed) {
+    x = factor(x);
+    factor(weight);
+    factor(bias);
     const std::int64_t in = shapeOf(x).back();
     const std::int64_t out = shapeOf(weight)[weightTransposed ? 1 : 0];
     const std::int64_t rows = rowsOf(shapeOf(x));
@@ -123,12 +157,13 @@ TensorId ProgramBuilder::gemm(TensorId x, TensorId weight, TensorId bias, bool w
 }
 
 TensorId ProgramBuilder::linear(TensorId x, TensorId weight, TensorId bias) {
+    x = factor(x);
     if (at(x).strides.empty() || (bias.valid() && shapeOf(x).size() == 2)) return gemm(x, weight, bias, false);
     // matmul folds leading dimensions, which copies where they do not fold, and the bias is added in place.
     const Shape shape = shapeOf(x);
     const TensorId y = gemm(reshape(x, {rowsOf(shape), shape.back()}), weight, {}, false);
     const TensorId unfolded = reshape(y, withLast(shape, shapeOf(y).back()));
-    return bias.valid() ? addBroadcast(unfolded, bias, true) : unfolded;
+    return bias.valid() ? addBroadcast(unfolded, factor(bias), true) : unfolded;
 }
 
 TensorId ProgramBuilder::conv1d(TensorId x, TensorId weight, TensorId bias) {
@@ -136,12 +171,15 @@ TensorId ProgramBuilder::conv1d(TensorId x, TensorId weight, TensorId bias) {
 }
 
 TensorId ProgramBuilder::patchEmbed(TensorId images, TensorId weight, TensorId bias) {
-    const Shape& image = shapeOf(images);
-    const Shape& kernelShape = shapeOf(weight);
+    images = factor(images);
+    factor(weight);
+    factor(bias);
+    const Shape image = shapeOf(images);
+    const Shape kernelShape = shapeOf(weight);
     const std::int64_t batchSize = image[0], hidden = kernelShape[0], patch = kernelShape[2];
     const std::int64_t patches = (image[2] / patch) * (image[3] / patch);
     const std::int64_t inner = kernelShape[1] * patch * patch;
-    const TensorId y = tensor("convolution", {batchSize, patches, hidden}, m_dtype);
+    const TensorId y = tensor("convolution", {batchSize, patches, hidden}, m_product);
     multiply(emit(KernelKind::PatchEmbed, "convolution", {images, weight, bias}, {y}), 1, batchSize * patches, hidden,
              inner);
     record({y}, {weight, bias}, [=, this] {
@@ -169,6 +207,7 @@ TensorId ProgramBuilder::embedding(TensorId ids, TensorId weight) {
 }
 
 TensorId ProgramBuilder::concatToken(TensorId token, TensorId x) {
+    x = cast(x, widerOf(x, token));
     Shape shape = shapeOf(x);
     ++shape[1];
     const TensorId y = tensor("cat", shape, at(x).dtype);
@@ -197,11 +236,12 @@ TensorId ProgramBuilder::addBroadcast(TensorId x, TensorId p, bool inPlace) {
 }
 
 TensorId ProgramBuilder::layerNorm(TensorId x, TensorId weight, TensorId bias, double epsilon) {
-    x = contiguous(x);
+    x = contiguous(widened(x));
     const std::int64_t rows = rowsOf(shapeOf(x));
+    const DType statistics = m_cpuRules ? at(x).dtype : DType::F32;
     const TensorId y = tensor("native_layer_norm", shapeOf(x), at(x).dtype);
-    const TensorId mean = tensor("mean", {rows}, DType::F32);
-    const TensorId rstd = tensor("rstd", {rows}, DType::F32);
+    const TensorId mean = tensor("mean", {rows}, statistics);
+    const TensorId rstd = tensor("rstd", {rows}, statistics);
     emit(KernelKind::LayerNorm, "native_layer_norm", {x, weight, bias}, {y, mean, rstd}).scalar = epsilon;
     record({y}, {x, weight, bias}, [this, x, weight, bias, y, mean, rstd] {
         const TensorId dy = contiguous(gradientOf(y));
@@ -279,7 +319,7 @@ TensorId ProgramBuilder::pointwise(std::string_view op, const std::vector<Tensor
 }
 
 TensorId ProgramBuilder::crossEntropy(TensorId logits, TensorId labels) {
-    const TensorId logProbabilities = tensor("_log_softmax", shapeOf(logits), at(logits).dtype);
+    TensorId logProbabilities = tensor("_log_softmax", shapeOf(logits), at(logits).dtype);
     emit(KernelKind::LogSoftmax, "_log_softmax", {logits}, {logProbabilities});
     record({logProbabilities}, {logits}, [this, logits, logProbabilities] {
         const TensorId dx = tensor("d_logits", shapeOf(logits), at(logits).dtype);
@@ -287,8 +327,9 @@ TensorId ProgramBuilder::crossEntropy(TensorId logits, TensorId labels) {
              {dx});
         addGradient(logits, dx);
     });
-    const TensorId loss = tensor("loss", {}, at(logits).dtype);
-    const TensorId totalWeight = tensor("total_weight", {}, at(logits).dtype);
+    logProbabilities = widened(logProbabilities);
+    const TensorId loss = tensor("loss", {}, at(logProbabilities).dtype);
+    const TensorId totalWeight = tensor("total_weight", {}, at(logProbabilities).dtype);
     emit(KernelKind::NllLoss, "nll_loss_forward", {logProbabilities, labels}, {loss, totalWeight});
     record({loss}, {logProbabilities}, [this, logProbabilities, labels, loss, totalWeight] {
         const TensorId dx = tensor("d_log_probabilities", shapeOf(logProbabilities), at(logProbabilities).dtype);

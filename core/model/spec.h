@@ -39,6 +39,17 @@ struct DecoderSpec {
     bool fusedGelu = false;
     /// GPT-2 alone: the loss is one kernel each way, in the logits' dtype (transformers casts them to fp32).
     bool fusedLoss = false;
+    /// Where a probability above 0 stands in the config: embd_pdrop, attn_pdrop (attention_dropout), resid_pdrop.
+    struct Dropout {
+        bool embedding = false, attention = false, residual = false;
+        friend bool operator==(const Dropout&, const Dropout&) = default;
+        /// What a workload makes of it.
+        [[nodiscard]] Dropout under(Workload::Dropout how) const {
+            if (how == Workload::Dropout::Config) return *this;
+            const bool on = how == Workload::Dropout::On;
+            return {on, on, on};
+        }
+    } dropout;
     friend bool operator==(const DecoderSpec&, const DecoderSpec&) = default;
 };
 
@@ -89,8 +100,13 @@ struct ModuleTreeSpec {
 
 using ModelSpec = std::variant<VitSpec, DecoderSpec, ModuleTreeSpec, ShapesSpec, HfSpec>;
 
-/// Builds modules, parameters, programs and layers. Errors: sizes that are zero, negative or too large (any tensor over
-/// 2^62 bytes), heads that do not divide, an image that the patch does not divide, a tree that is no stack.
+/// Models whose kernels were held against recordings also under dropout and autocast: torchvision's vision
+/// transformers, llama's family and GPT-2. Others know neither.
+[[nodiscard]] bool isRecorded(const ModelSpec& spec);
+
+/// Builds modules, parameters, programs and layers. Errors: dropout or autocast of a model that is not isRecorded,
+/// sizes that are zero, negative or too large (any tensor over 2^62 bytes), heads that do not divide, an image that the
+/// patch does not divide, a tree that is no stack.
 [[nodiscard]] Result<Model> buildModel(const ModelSpec& spec, const Workload& workload);
 
 }  // namespace shardscope::core

@@ -18,9 +18,20 @@ struct Sizes {
     std::int64_t batch, tokens, patches, hidden, heads, width, mlp;
 };
 
+// torchvision's `dropout` and `attention_dropout`, both 0 by default.
+bool drops(const Workload& workload) {
+    return workload.dropout == Workload::Dropout::On;
+}
+
+TensorId dropout(ProgramBuilder& b, const std::string& name, TensorId x, const Workload& workload) {
+    if (!drops(workload)) return x;
+    auto scope = b.in(name, "Dropout");
+    return b.dropout(x);
+}
+
 // MultiheadAttention with batch_first: it works on [S, B, h], projects with one packed weight and copies the result so
 // that q, k and v lie one after another.
-TensorId selfAttention(ProgramBuilder& b, TensorId x, const Sizes& s, Workload::AttentionKind kind) {
+TensorId selfAttention(ProgramBuilder& b, TensorId x, const Sizes& s, const Workload& workload) {
     auto scope = b.in("self_attention", "MultiheadAttention");
     const TensorId inWeight = b.parameter("self_attention.in_proj_weight", {3 * s.hidden, s.hidden});
     const TensorId inBias = b.parameter("self_attention.in_proj_bias", {3 * s.hidden});
@@ -36,7 +47,7 @@ TensorId selfAttention(ProgramBuilder& b, TensorId x, const Sizes& s, Workload::
         const TensorId byHead = b.reshape(part, {s.tokens, s.batch, s.heads, s.width});
         qkv[i] = b.permute(byHead, {1, 2, 0, 3});  // [B, heads, S, d]
     }
-    const TensorId context = b.attention(qkv[0], qkv[1], qkv[2], false, kind);
+    const TensorId context = b.attention(qkv[0], qkv[1], qkv[2], false, workload.attention, true, drops(workload));
     const TensorId joined = b.reshape(b.permute(context, {2, 0, 1, 3}), {s.tokens * s.batch, s.hidden});
     const TensorId out = b.linear(joined, outWeight, outBias);
     return b.transpose(b.reshape(out, {s.tokens, s.batch, s.hidden}), 0, 1);
@@ -52,9 +63,9 @@ TensorId linear(ProgramBuilder& b, const std::string& name, TensorId x, std::int
     return b.linear(x, b.parameter(name + ".weight", {out, in}), b.parameter(name + ".bias", {out}));
 }
 
-Result<Program> embeddingProgram(const VitSpec& spec, const Sizes& s, DType dtype) {
-    ProgramBuilder b("embedding", "VisionTransformer", dtype);
-    const TensorId images = b.batch(0, {s.batch, spec.channels, spec.imageSize, spec.imageSize}, dtype);
+Result<Program> embeddingProgram(const VitSpec& spec, const Sizes& s, const Workload& workload) {
+    ProgramBuilder b("embedding", "VisionTransformer", workload);
+    const TensorId images = b.batch(0, {s.batch, spec.channels, spec.imageSize, spec.imageSize}, b.dtype());
     TensorId x;
     {
         auto scope = b.in("conv_proj", "Conv2d");
@@ -67,36 +78,38 @@ Result<Program> embeddingProgram(const VitSpec& spec, const Sizes& s, DType dtyp
         auto scope = b.in("encoder", "Encoder");
         x = b.addBroadcast(x, b.parameter("encoder.pos_embedding", {1, s.tokens, s.hidden}));
     }
-    return b.finish(x);
+    return b.finish(dropout(b, "encoder.dropout", x, workload));
 }
 
 Result<Program> blockProgram(const Sizes& s, const Workload& workload) {
-    ProgramBuilder b("encoder block", "EncoderBlock", workload.dtype);
+    ProgramBuilder b("encoder block", "EncoderBlock", workload);
     const TensorId x = b.input({s.batch, s.tokens, s.hidden});
-    const TensorId middle = b.add(x, selfAttention(b, norm(b, "ln_1", x, s.hidden), s, workload.attention));
+    const TensorId attended = selfAttention(b, norm(b, "ln_1", x, s.hidden), s, workload);
+    const TensorId middle = b.add(x, dropout(b, "dropout", attended, workload));
     TensorId y = linear(b, "mlp.0", norm(b, "ln_2", middle, s.hidden), s.hidden, s.mlp);
     {
         auto scope = b.in("mlp.1", "GELU");
         y = b.gelu(y);
     }
-    return b.finish(b.add(middle, linear(b, "mlp.3", y, s.mlp, s.hidden)));
+    y = linear(b, "mlp.3", dropout(b, "mlp.2", y, workload), s.mlp, s.hidden);
+    return b.finish(b.add(middle, dropout(b, "mlp.4", y, workload)));
 }
 
-Result<Program> normProgram(const Sizes& s, DType dtype) {
-    ProgramBuilder b("final norm", "LayerNorm", dtype);
+Result<Program> normProgram(const Sizes& s, const Workload& workload) {
+    ProgramBuilder b("final norm", "LayerNorm", workload);
     const TensorId x = b.input({s.batch, s.tokens, s.hidden});
     return b.finish(b.layerNorm(x, b.parameter("weight", {s.hidden}), b.parameter("bias", {s.hidden}), kEpsilon));
 }
 
-Result<Program> headProgram(const VitSpec& spec, const Sizes& s, DType dtype) {
-    ProgramBuilder b("head", "VisionTransformer", dtype);
+Result<Program> headProgram(const VitSpec& spec, const Sizes& s, const Workload& workload) {
+    ProgramBuilder b("head", "VisionTransformer", workload);
     const TensorId x = b.select(b.input({s.batch, s.tokens, s.hidden}), 1, 0);
     return b.finish(linear(b, "heads.head", x, s.hidden, spec.classes));
 }
 
-Result<Program> lossProgram(const VitSpec& spec, const Sizes& s, DType dtype) {
-    ProgramBuilder b("loss", "", dtype);
-    const TensorId logits = b.input({s.batch, spec.classes});
+Result<Program> lossProgram(const VitSpec& spec, const Sizes& s, const Workload& workload) {
+    ProgramBuilder b("loss", "", workload);
+    const TensorId logits = b.input({s.batch, spec.classes}, workload.dtype);
     return b.finish(b.crossEntropy(logits, b.batch(1, {s.batch}, DType::I64)));
 }
 
@@ -209,11 +222,11 @@ std::optional<VitSpec> namedVit(std::string_view name) {
 
 Result<Model> buildVit(const VitSpec& spec, const Workload& workload) {
     SHARDSCOPE_ASSIGN(const Sizes sizes, sizesOf(spec, workload));
-    SHARDSCOPE_ASSIGN(Program embedding, embeddingProgram(spec, sizes, workload.dtype));
+    SHARDSCOPE_ASSIGN(Program embedding, embeddingProgram(spec, sizes, workload));
     SHARDSCOPE_ASSIGN(Program block, blockProgram(sizes, workload));
-    SHARDSCOPE_ASSIGN(Program finalNorm, normProgram(sizes, workload.dtype));
-    SHARDSCOPE_ASSIGN(Program head, headProgram(spec, sizes, workload.dtype));
-    SHARDSCOPE_ASSIGN(Program loss, lossProgram(spec, sizes, workload.dtype));
+    SHARDSCOPE_ASSIGN(Program finalNorm, normProgram(sizes, workload));
+    SHARDSCOPE_ASSIGN(Program head, headProgram(spec, sizes, workload));
+    SHARDSCOPE_ASSIGN(Program loss, lossProgram(spec, sizes, workload));
 
     ModelBuilder m(spec.name, "vit", "VisionTransformer", workload);
     m.model().sampleWord = "image";

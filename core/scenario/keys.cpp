@@ -53,6 +53,12 @@ const std::vector<Key>& keys() {
         {"model.rms_norm", "", [](S& s) -> std::string& { return s.model.rmsNorm; },
          "How RMS norms run: kernel by kernel, as transformers writes them, or as one kernel (torch.nn.RMSNorm, torchtitan).",
          {"unfused", "fused"}, 0, 0, ""},
+        {"model.dropout", "", [](S& s) -> std::string& { return s.model.dropout; },
+         "Dropout of embeddings, attention and residuals, whose masks are kept for backward: config: as the model's config.json says "
+         "(built-in models: none); on, off: everywhere, nowhere.", {"config", "on", "off"}, 0, 0, ""},
+        {"model.kernel_rules", "", [](S& s) -> std::string& { return s.model.kernelRules; },
+         "Whose kernels and number formats PyTorch's operations have: gpu, or cpu, where layer norms keep their statistics and dropout "
+         "its masks in the activations' format.", {"gpu", "cpu"}, 0, 0, ""},
 
         {"cluster.gpu", "", [](S& s) -> Document& { return s.cluster.gpu; },
          "A GPU preset's name (`shardscope clusters` lists them), or a table in the form of docs/clusters.md. "
@@ -239,6 +245,9 @@ const std::vector<Key>& keys() {
         {"precision.mixed_precision_reduce", "training.mixed_precision_reduce",
          [](S& s) -> std::optional<DType>& { return s.precision.reduce; },
          "Of gradient reductions; \"none\": dtype.", {}, 0, 0, ""},
+        {"precision.autocast", "", [](S& s) -> bool& { return s.precision.autocast; },
+         "torch.autocast: mixed_precision_param holds for matrix products and attention, the rest of the pass and the gradients are float32. "
+         "Without FSDP.", {}, 0, 0, ""},
     };
     return kKeys;
 }

@@ -74,7 +74,8 @@ Error atItsKey(Error error, const Scenario& scenario, const std::string& name, c
 std::string placesOfSizes(const Scenario& scenario) {
     std::string places;
     for (const auto& [path, where] : scenario.origins)
-        if (path.starts_with("model.") && path != "model.name" && path != "model.path" && path != "model.attention")
+        if (path.starts_with("model.") && path != "model.name" && path != "model.path" && path != "model.attention" &&
+            path != "model.rms_norm" && path != "model.dropout" && path != "model.kernel_rules")
             places += (places.empty() ? "" : ", ") + scenario.placeOf(path);
     return places;
 }
@@ -206,6 +207,28 @@ Result<Workload> workloadOf(const Scenario& scenario, const ModelSpec& model, co
         return refuse(scenario, "model.attention", "found \"eager\", which torchvision's transformers do not have",
                       "choose flash, flash1, flash3, efficient, cudnn or math");
     workload.fusedRmsNorm = scenario.model.rmsNorm == "fused";
+    workload.cpuRules = scenario.model.kernelRules == "cpu";
+    if (workload.cpuRules && (workload.attention == Kind::Efficient || workload.attention == Kind::Cudnn))
+        return refuse(scenario, "model.attention",
+                      fmt::format("found \"{}\", which runs on GPUs only", scenario.model.attention),
+                      "choose flash, math or eager");
+    if (workload.cpuRules && workload.attention == Kind::Flash) workload.attention = Kind::Cpu;
+    if (scenario.model.dropout == "on") workload.dropout = Workload::Dropout::On;
+    if (scenario.model.dropout == "off") workload.dropout = Workload::Dropout::Off;
+    workload.autocast = scenario.precision.autocast;
+    for (const std::string_view key : {"model.dropout", "precision.autocast"}) {
+        const bool asked =
+            key == "model.dropout" ? workload.dropout == Workload::Dropout::On : scenario.precision.autocast;
+        if (asked && !isRecorded(model))
+            return refuse(scenario, std::string(key), "this model's kernels are not known for it",
+                          "choose a vision transformer of torchvision, a model of llama's family or GPT-2");
+    }
+    if (workload.autocast && (precision.original != DType::F32 || precision.compute() == DType::F32))
+        return refuse(scenario, "precision.autocast",
+                      fmt::format("found true with parameters in {} and products in {}, expected float32 and a shorter "
+                                  "one",
+                                  nameOf(precision.original), nameOf(precision.compute())),
+                      "set dtype = \"float32\" and mixed_precision_param = \"bfloat16\"");
     if (scenario.training.seqLen > 0 && std::holds_alternative<VitSpec>(model))
         return refuse(scenario, "training.seq_len", "a vision transformer's sequence follows from its image",
                       "leave seq_len out, or change model.image_size and model.patch_size");

@@ -32,7 +32,7 @@ struct Scenario {
     std::string title;
     struct ModelSection {
         std::string name, path;
-        std::string attention = "flash", rmsNorm = "unfused";
+        std::string attention = "flash", rmsNorm = "unfused", dropout = "config", kernelRules = "gpu";
         std::int64_t layers = 0, heads = 0, kvHeads = 0, headDim = 0, hidden = 0, mlp = 0, vocab = 0;
         std::int64_t imageSize = 0, patchSize = 0, channels = 0, classes = 0;
         friend bool operator==(const ModelSection&, const ModelSection&) = default;
@@ -87,6 +87,7 @@ struct Scenario {
     struct PrecisionSection {
         DType original = DType::F32;
         std::optional<DType> param = DType::BF16, reduce = DType::F32;
+        bool autocast = false;
         friend bool operator==(const PrecisionSection&, const PrecisionSection&) = default;
     } precision;
 

@@ -391,5 +391,17 @@
         <source>A size for each of DDP's buckets in turn, MiB; the last one repeats. In place of ddp_bucket_cap_mb.</source>
         <translation>DDP 버킷의 크기를 차례로 적은 것, MiB. 마지막 크기가 되풀이됩니다. ddp_bucket_cap_mb 대신 씁니다.</translation>
     </message>
+    <message>
+        <source>Dropout of embeddings, attention and residuals, whose masks are kept for backward: config: as the model&apos;s config.json says (built-in models: none); on, off: everywhere, nowhere.</source>
+        <translation>임베딩, 어텐션, 잔차의 드롭아웃. 마스크는 역전파까지 남습니다. config: 모델의 config.json대로(내장 모델: 없음), on: 모두, off: 없음.</translation>
+    </message>
+    <message>
+        <source>Whose kernels and number formats PyTorch&apos;s operations have: gpu, or cpu, where layer norms keep their statistics and dropout its masks in the activations&apos; format.</source>
+        <translation>PyTorch 연산의 커널과 수 형식을 어느 쪽 것으로 할지: gpu, 또는 레이어 노름의 통계와 드롭아웃의 마스크를 활성값의 형식으로 두는 cpu.</translation>
+    </message>
+    <message>
+        <source>torch.autocast: mixed_precision_param holds for matrix products and attention, the rest of the pass and the gradients are float32. Without FSDP.</source>
+        <translation>torch.autocast: mixed_precision_param은 행렬 곱과 어텐션에만 쓰이고, 나머지 연산과 기울기는 float32입니다. FSDP 없이.</translation>
+    </message>
 </context>
 </TS>

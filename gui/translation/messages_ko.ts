@@ -2347,5 +2347,53 @@
         <source>found beside ddp_bucket_cap_mb, expected one of the two</source>
         <translation>ddp_bucket_cap_mb와 함께 있습니다. 둘 중 하나여야 합니다</translation>
     </message>
+    <message>
+        <source>dropout of this model is not modelled</source>
+        <translation>이 모델의 드롭아웃은 모델링하지 않습니다</translation>
+    </message>
+    <message>
+        <source>autocast of this model is not modelled</source>
+        <translation>이 모델의 autocast는 모델링하지 않습니다</translation>
+    </message>
+    <message>
+        <source>this model&apos;s kernels are not known for it</source>
+        <translation>이 모델의 커널은 이 설정에서 알려져 있지 않습니다</translation>
+    </message>
+    <message>
+        <source>choose a vision transformer of torchvision, a model of llama&apos;s family or GPT-2</source>
+        <translation>torchvision의 비전 트랜스포머, llama 계열의 모델 또는 GPT-2를 고르세요</translation>
+    </message>
+    <message>
+        <source>found &quot;%1&quot;, which runs on GPUs only</source>
+        <translation>&quot;%1&quot;: GPU에서만 실행됩니다</translation>
+    </message>
+    <message>
+        <source>choose flash, math or eager</source>
+        <translation>flash, math, eager 중에서 고르세요</translation>
+    </message>
+    <message>
+        <source>found true with parameters in %1 and products in %2, expected float32 and a shorter one</source>
+        <translation>받은 값은 true인데 파라미터는 %1, 곱은 %2입니다. 필요한 값은 float32와 더 짧은 형식</translation>
+    </message>
+    <message>
+        <source>set dtype = &quot;float32&quot; and mixed_precision_param = &quot;bfloat16&quot;</source>
+        <translation>dtype = &quot;float32&quot;, mixed_precision_param = &quot;bfloat16&quot;으로 정하세요</translation>
+    </message>
+    <message>
+        <source>found true under FSDP2, whose mixed precision casts by itself</source>
+        <translation>받은 값은 true인데 FSDP2의 혼합 정밀도는 스스로 형식을 바꿉니다</translation>
+    </message>
+    <message>
+        <source>leave it out, or choose the strategy single, naive or ddp</source>
+        <translation>적지 않거나, single, naive, ddp 전략을 고르세요</translation>
+    </message>
+    <message>
+        <source>no device of this build has kernels for dropout or autocast, nor a CPU&apos;s dtype rules</source>
+        <translation>이 빌드의 어떤 장치에도 드롭아웃과 autocast의 커널이 없고, CPU의 형식 규칙도 없습니다</translation>
+    </message>
+    <message>
+        <source>leave model.dropout, model.kernel_rules and precision.autocast out, or simulate this model</source>
+        <translation>model.dropout, model.kernel_rules, precision.autocast를 적지 않거나, 이 모델을 시뮬레이션하세요</translation>
+    </message>
 </context>
 </TS>

@@ -1,4 +1,5 @@
-// Holds recorded kernel lists and saved activations of PyTorch against the programs of our models.
+// Holds recorded kernel lists, saved activations, formulas of them and peaks of PyTorch against the programs of our
+// models.
 //   check_activations FILE...
 // Prints a line a file: equal, differs (where), not expressible (which knob) or unreadable. Exit 1 if any differs or is
 // unreadable.
@@ -8,7 +9,7 @@
 #include <map>
 #include <sstream>
 
-#include "tests/recorded_activations.h"
+#include "tests/recorded_formulas.h"
 
 using namespace shardscope;
 using tests::Comparison;
@@ -19,16 +20,22 @@ int main(int argc, char** argv) {
         std::ostringstream bytes;
         bytes << std::ifstream(argv[i], std::ios::binary).rdbuf();
         const auto file = core::parseJson(bytes.str(), argv[i]);
-        const Comparison result = file ? tests::compareWithRecording(*file, argv[i])
-                                       : Comparison{Comparison::Verdict::Unreadable, {describe(file.error())}};
+        Comparison result{Comparison::Verdict::Unreadable, {}};
+        if (!file)
+            result.lines.push_back(describe(file.error()));
+        else if (tests::recorded::text(*file, "kind") == "formulas")
+            result = tests::compareWithFormulas(*file);
+        else
+            result = tests::compareWithRecording(*file, argv[i]);
         ++counts[result.verdict];
         static constexpr const char* kWords[] = {"equal", "differs", "not expressible", "unreadable"};
         std::printf("%s: %s", argv[i], kWords[static_cast<int>(result.verdict)]);
         const bool oneLine = result.verdict != Comparison::Verdict::Differs;
         for (const std::string& line : result.lines) std::printf("%s%s", oneLine ? ": " : "\n    ", line.c_str());
         if (result.verdict == Comparison::Verdict::Equal && file->find("kind")->text == "peak")
-            std::printf(" between the phases; the most in forward %+.1f %%, in the step %+.1f %%",
-                        100 * result.peak.forward, 100 * result.peak.step);
+            std::printf(" between the phases; the most in forward %+.1f %% (%+lld), in the step %+.1f %% (%+lld)",
+                        100 * result.peak.forward, static_cast<long long>(result.peak.forwardBytes),
+                        100 * result.peak.step, static_cast<long long>(result.peak.stepBytes));
         std::printf("\n");
     }
     using enum Comparison::Verdict;

@@ -148,5 +148,19 @@ TEST(NamedDecoder, everyNameIsASoundDecoder) {
     EXPECT_FALSE(namedDecoder("llama").has_value());
 }
 
+// transformers' own defaults: 0.1 for GPT-2, none for llama.
+TEST(HfConfig, dropoutIsReadFromItsProbabilities) {
+    using Dropout = DecoderSpec::Dropout;
+    EXPECT_EQ(read(R"({"model_type": "gpt2"})").dropout, (Dropout{true, true, true}));
+    EXPECT_EQ(read(R"({"model_type": "gpt2", "attn_pdrop": 0, "embd_pdrop": 0.0})").dropout,
+              (Dropout{false, false, true}));
+    EXPECT_EQ(read(R"({"model_type": "llama"})").dropout, Dropout{});
+    EXPECT_EQ(read(R"({"model_type": "llama", "attention_dropout": 0.2})").dropout, (Dropout{false, true, false}));
+    EXPECT_EQ(read(R"({"model_type": "llama", "attention_dropout": null})").dropout, Dropout{});
+    EXPECT_NE(refused(R"({"model_type": "gpt2", "resid_pdrop": 1.5})").message.find("resid_pdrop"), std::string::npos);
+    EXPECT_EQ((Dropout{true, false, true}).under(Workload::Dropout::Off), Dropout{});
+    EXPECT_EQ((Dropout{true, false, true}).under(Workload::Dropout::On), (Dropout{true, true, true}));
+}
+
 }  // namespace
 }  // namespace shardscope::core

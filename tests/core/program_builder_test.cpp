@@ -69,7 +69,7 @@ TEST(ProgramBuilder, AddsUpTheGradientsOfAParameterThatIsUsedTwice) {
                             [](const Tensor& t) { return t.role == TensorRole::ParameterGradient; }),
               1);
     EXPECT_EQ(kindsOf(p.backward), (std::vector<std::string>{"linear_weight_grad", "linear_input_grad",
-                                                             "linear_weight_grad", "add", "linear_input_grad"}));
+                                                             "linear_weight_grad", "linear_input_grad", "add"}));
 }
 
 TEST(ProgramBuilder, ReshapesWithoutACopyWhereStridesAllow) {
@@ -168,6 +168,25 @@ TEST(ProgramBuilder, RefusesTensorsAndKernelsBeyondAllMemory) {
     const auto program = flops.finish(y);
     ASSERT_FALSE(program.has_value());
     EXPECT_NE(program.error().message.find("2^62"), std::string::npos);
+}
+
+// native_dropout on a GPU keeps a mask of bytes; a CPU keeps factors in the input's dtype (framework semantics 5.2).
+TEST(ProgramBuilder, DropoutKeepsItsMaskAndPaysForIt) {
+    for (const bool cpu : {false, true}) {
+        Workload workload;
+        workload.dtype = DType::BF16;
+        workload.cpuRules = cpu;
+        ProgramBuilder b("p", "Dropout", workload);
+        const Program p = finished(b, b.dropout(b.input({2, 3, 8})));
+        std::int64_t saved = 0, forward = 0, backward = 0;
+        for (const TensorId id : savedForBackward(p)) saved += p.tensor(id).bytes().value;
+        for (const Kernel& kernel : p.forward) forward += kernel.read.value + kernel.written.value;
+        for (const Kernel& kernel : p.backward) backward += kernel.read.value + kernel.written.value;
+        const std::int64_t x = 2 * 48, mask = cpu ? x : 48;
+        EXPECT_EQ(saved, mask);
+        EXPECT_EQ(forward, cpu ? mask + 2 * mask + x + mask + x : x + x + mask);
+        EXPECT_EQ(backward, x + mask + x);
+    }
 }
 
 }  // namespace

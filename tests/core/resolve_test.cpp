@@ -407,5 +407,37 @@ TEST(Resolve, AnAbsurdNumberOfMicroBatchesIsRefused) {
     EXPECT_EQ(errorOf("[training]\nglobal_batch_size = 1048576", {"single"}).code, ErrorCode::Input);
 }
 
+TEST(Resolve, KernelRulesReachTheWorkload) {
+    const auto workloadOf = [](const std::string& toml) {
+        const auto result = resolved(toml, {"ddp"}, *namedDecoder("gpt2"));
+        EXPECT_TRUE(result) << describe(result.error());
+        return result ? result->cases.front().workload : Workload{};
+    };
+    EXPECT_EQ(workloadOf("").dropout, Workload::Dropout::Config);
+    EXPECT_EQ(workloadOf("[model]\ndropout = \"on\"").dropout, Workload::Dropout::On);
+    EXPECT_EQ(workloadOf("[model]\ndropout = \"off\"").dropout, Workload::Dropout::Off);
+    const Workload cpu = workloadOf("[model]\nkernel_rules = \"cpu\"");
+    EXPECT_TRUE(cpu.cpuRules);
+    EXPECT_EQ(cpu.attention, Workload::AttentionKind::Cpu);
+    EXPECT_TRUE(workloadOf("[precision]\nautocast = true").autocast);
+}
+
+TEST(Resolve, KernelRulesThatCannotBeAreRefusedAtTheirKeys) {
+    EXPECT_EQ(whereOf("[model]\nkernel_rules = \"cpu\"\nattention = \"cudnn\""), "s.toml:3 [model] attention");
+    EXPECT_EQ(whereOf("[model]\ndropout = \"on\"", ShapesSpec{}), "s.toml:2 [model] dropout");
+    EXPECT_EQ(whereOf("[precision]\nautocast = true", ShapesSpec{}), "s.toml:2 [precision] autocast");
+    EXPECT_EQ(whereOf("[precision]\nautocast = true\nmixed_precision_param = \"none\""),
+              "s.toml:2 [precision] autocast");
+    // FSDP2's mixed precision casts by itself.
+    Workload workload;
+    workload.dtype = DType::BF16;
+    workload.autocast = true;
+    Plan plan;
+    plan.precision.param = DType::BF16;
+    const auto graph = buildStepGraph(*buildModel(*namedVit("vit_tiny"), workload), plan);
+    ASSERT_FALSE(graph);
+    EXPECT_EQ(graph.error().where, "[precision] autocast");
+}
+
 }  // namespace
 }  // namespace shardscope::core

@@ -123,28 +123,36 @@ Result<Model> Architecture::build(const std::string& name, const std::string& fa
         }
     }
 
-    std::vector<std::optional<std::pair<ProgramId, Shape>>> written(m_programs.size());
+    struct Written {
+        ProgramId program;
+        Shape shape;
+        DType dtype;
+    };
+    std::vector<std::optional<Written>> written(m_programs.size());
     Shape shape;  // of what the layers hand on
+    DType dtype = workload.dtype;
     for (std::size_t i = 0; i < m_layers.size(); ++i) {
         const LayerEntry& layer = m_layers[i];
         auto& done = written[layer.program];
         if (!done) {
             const LayerProgram& what = m_programs[layer.program];
-            ProgramBuilder b(what.name, what.type, workload.dtype);
+            ProgramBuilder b(what.name, what.type, workload);
             LayerWriter writer(b, *this, layer.module, workload);
-            const TensorId input = i == 0 ? TensorId{} : b.input(shape);
+            const TensorId input = i == 0 ? TensorId{} : b.input(shape, dtype);
             const TensorId output = what.forward(writer, input);
             Shape given = b.shapeOf(output);
+            const DType givenType = b.at(output).dtype;
             auto program = b.finish(output);
             if (!program) {
                 Error error = std::move(program).error();
                 error.where = name;
                 return tl::unexpected(std::move(error));
             }
-            done.emplace(builder.program(std::move(*program)), std::move(given));
+            done.emplace(Written{builder.program(std::move(*program)), std::move(given), givenType});
         }
-        shape = done->second;
-        builder.layer(layer.name, layer.kind, layer.module, done->first);
+        shape = done->shape;
+        dtype = done->dtype;
+        builder.layer(layer.name, layer.kind, layer.module, done->program);
     }
     return builder.finish();
 }

@@ -25,12 +25,13 @@ TensorId padHeads(LayerWriter& w, TensorId x, std::int64_t width) {
 
 }  // namespace
 
-TensorId attendHeads(LayerWriter& w, TensorId q, TensorId k, TensorId v, bool causal, bool unfused, bool wideSoftmax) {
+TensorId attendHeads(LayerWriter& w, TensorId q, TensorId k, TensorId v, bool causal, bool unfused, bool wideSoftmax,
+                     bool withDropout) {
     ProgramBuilder& b = w.b;
     const auto kind = unfused ? Workload::AttentionKind::Math : w.workload.attention;
     const Shape shape = b.shapeOf(q);
     const std::int64_t width = b.shapeOf(v)[3];
-    TensorId context = b.attention(q, k, padHeads(w, v, shape[3]), causal, kind, wideSoftmax);
+    TensorId context = b.attention(q, k, padHeads(w, v, shape[3]), causal, kind, wideSoftmax, withDropout);
     if (width != shape[3] && !b.tooLarge()) context = b.slice(context, 3, 0, width);
     const TensorId joined = b.contiguous(b.transpose(context, 1, 2));
     return b.reshape(joined, {shape[0], shape[2], shape[1] * width});
@@ -105,8 +106,9 @@ TensorId attend(LayerWriter& w, const AttentionParts& p, TensorId x, TensorId me
     const bool wideSoftmax = p.rotary > 0;
     const TensorId joined =
         p.scores ? attendScores(w, query, key, value, p.scores(w, query, key))
-                 : attendHeads(w, query, key, value, p.causal && !memory.valid(), p.unfused, wideSoftmax);
-    return p.output.empty() ? joined : w.apply(p.output, joined);
+                 : attendHeads(w, query, key, value, p.causal && !memory.valid(), p.unfused, wideSoftmax, p.dropout);
+    const TensorId y = p.output.empty() ? joined : w.apply(p.output, joined);
+    return p.outputDropout.empty() ? y : w.drop(p.outputDropout, y);
 }
 
 TensorId feedForward(LayerWriter& w, const MlpParts& p, TensorId x) {
@@ -123,7 +125,8 @@ TensorId feedForward(LayerWriter& w, const MlpParts& p, TensorId x) {
         const TensorId up = w.apply(p.up, x);
         return w.apply(p.down, multiply(w.b, gate, up));
     }
-    return w.apply(p.down, w.activation(p.activation, w.apply(p.up, x), p.activationModule));
+    const TensorId y = w.apply(p.down, w.activation(p.activation, w.apply(p.up, x), p.activationModule));
+    return p.outputDropout.empty() ? y : w.drop(p.outputDropout, y);
 }
 
 TensorId runBlock(LayerWriter& w, const std::vector<Sublayer>& sublayers, bool parallel, TensorId x) {

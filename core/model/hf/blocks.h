@@ -24,7 +24,9 @@ struct AttentionParts {
     std::int64_t valueWidth = 0;  ///< 0: as `width`
     std::int64_t rotary = 0;      ///< leading dimensions of a head that are rotated
     bool causal = true;
-    bool unfused = false;  ///< a bias on the scores keeps PyTorch from its fused kernels
+    bool unfused = false;       ///< a bias on the scores keeps PyTorch from its fused kernels
+    bool dropout = false;       ///< of the probabilities
+    std::string outputDropout;  ///< a module behind the output; empty: none
     /// What is added to the scores [B * heads, S, T] of q and k [B, heads, ..]; makes attention unfused.
     std::function<std::vector<TensorId>(LayerWriter&, TensorId q, TensorId k)> scores;
 };
@@ -39,7 +41,7 @@ TensorId attend(LayerWriter& w, const AttentionParts& parts, TensorId x, TensorI
 /// `wideSoftmax`: transformers' eager form takes its softmax in fp32.
 /// Scaled dot-product attention of q [B, heads, S, d] over k and v, joined to [B, S, heads * d].
 TensorId attendHeads(LayerWriter& w, TensorId q, TensorId k, TensorId v, bool causal, bool unfused,
-                     bool wideSoftmax = true);
+                     bool wideSoftmax = true, bool withDropout = false);
 
 /// The same with two products and a softmax, `added` among the scores.
 TensorId attendScores(LayerWriter& w, TensorId q, TensorId k, TensorId v, const std::vector<TensorId>& added);
@@ -51,6 +53,7 @@ struct MlpParts {
     std::string packed;  ///< gate and up as one projection
     std::string activation = "silu";
     std::string activationModule;  ///< "mlp.act_fn"
+    std::string outputDropout;     ///< a module behind it all; empty: none
 };
 TensorId feedForward(LayerWriter& w, const MlpParts& parts, TensorId x);
 

@@ -170,6 +170,7 @@ Forward decoderLayer(const DecoderValues& d, bool sparse) {
     attention.kvHeads = d.kvHeads;
     attention.width = d.headDim;
     attention.rotary = d.rotary;
+    attention.dropout = d.dropout;
     attention.unfused = row.moe == Moe::GptOss;  // its sinks are a column of the scores
 
     const std::string at(mlpName(d));

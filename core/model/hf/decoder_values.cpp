@@ -156,6 +156,7 @@ DecoderValues valuesOf(const DecoderSpec& spec) {
     d.mlpBias = spec.mlpBias;
     d.qkNorm = spec.qkNorm;
     d.epsilon = spec.normEpsilon;
+    d.dropout = spec.dropout.attention;
     return d;
 }
 

@@ -17,6 +17,7 @@ struct DecoderValues {
     std::int64_t vocab = 1, hidden = 1, intermediate = 1, layers = 1, heads = 1, kvHeads = 1, headDim = 1;
     std::int64_t positions = 1, rotary = 1, window = 0;
     bool tied = false, qkvBias = false, outputBias = false, mlpBias = false, parallel = false, qkNorm = false;
+    bool dropout = false;  ///< of attention's probabilities
     double epsilon = 1e-6;
     std::string activation = "silu";
 

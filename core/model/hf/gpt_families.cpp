@@ -86,6 +86,7 @@ void addGpt2(Architecture& a, const DecoderSpec& s, const std::string& activatio
     a.module("transformer", "GPT2Model");
     a.embedding("transformer.wte", s.vocab, h);
     a.embedding("transformer.wpe", s.positions, h);
+    a.module("transformer.drop", "Dropout");
     a.module("transformer.h", "ModuleList");
     for (std::int64_t i = 0; i < s.layers; ++i) {
         const std::string at = fmt::format("transformer.h.{}", i);
@@ -94,12 +95,16 @@ void addGpt2(Architecture& a, const DecoderSpec& s, const std::string& activatio
         a.module(at + ".attn", "GPT2Attention");
         a.conv1d(at + ".attn.c_attn", h, 3 * h);
         a.conv1d(at + ".attn.c_proj", h, h);
+        a.module(at + ".attn.attn_dropout", "Dropout");
+        a.module(at + ".attn.resid_dropout", "Dropout");
         a.layerNorm(at + ".ln_2", {h}, s.normEpsilon);
         if (cross) {
             a.module(at + ".crossattention", "GPT2Attention");
             a.conv1d(at + ".crossattention.c_attn", h, 2 * h);
             a.conv1d(at + ".crossattention.q_attn", h, h);
             a.conv1d(at + ".crossattention.c_proj", h, h);
+            a.module(at + ".crossattention.attn_dropout", "Dropout");
+            a.module(at + ".crossattention.resid_dropout", "Dropout");
             a.layerNorm(at + ".ln_cross_attn", {h}, s.normEpsilon);
         }
         a.module(at + ".mlp", "GPT2MLP");
@@ -107,6 +112,7 @@ void addGpt2(Architecture& a, const DecoderSpec& s, const std::string& activatio
         a.conv1d(at + ".mlp.c_proj", s.intermediate, h);
         if (activation == "gelu_new") a.module(at + ".mlp.act", "NewGELUActivation");
         if (activation == "gelu_pytorch_tanh") a.module(at + ".mlp.act", "GELUTanh");
+        a.module(at + ".mlp.dropout", "Dropout");
     }
     a.layerNorm("transformer.ln_f", {h}, s.normEpsilon);
 
@@ -120,8 +126,11 @@ void addGpt2(Architecture& a, const DecoderSpec& s, const std::string& activatio
     AttentionParts attention = attentionOf(sizes, "attn");
     attention.packed = "attn.c_attn";
     attention.output = "attn.c_proj";
+    attention.dropout = s.dropout.attention;
+    if (s.dropout.residual) attention.outputDropout = "attn.resid_dropout";
     MlpParts mlp = plainMlp("mlp", "c_fc", "c_proj", activation);
     mlp.activationModule = "mlp.act";
+    if (s.dropout.residual) mlp.outputDropout = "mlp.dropout";
     std::vector<Sublayer> sublayers(1);
     sublayers[0].pre = "ln_1";
     sublayers[0].branch = [attention](LayerWriter& w, TensorId x) { return attend(w, attention, x); };
@@ -132,6 +141,8 @@ void addGpt2(Architecture& a, const DecoderSpec& s, const std::string& activatio
         over.query = "crossattention.q_attn";
         over.keyless = true;
         over.output = "crossattention.c_proj";
+        over.dropout = s.dropout.attention;
+        if (s.dropout.residual) over.outputDropout = "crossattention.resid_dropout";
         Sublayer second;
         second.pre = "ln_cross_attn";
         second.branch = [over](LayerWriter& w, TensorId x) {
@@ -145,7 +156,11 @@ void addGpt2(Architecture& a, const DecoderSpec& s, const std::string& activatio
     sublayers.push_back(last);
     addLayers(
         a, {"transformer", "transformer.h", "transformer.ln_f", "GPT2Block", "GPT2Model", "transformer.wte.weight"},
-        sizes, [](LayerWriter& w, TensorId) { return addPositions(w, "wpe", w.apply("wte", tokenIds(w))); },
+        sizes,
+        [drops = s.dropout.embedding](LayerWriter& w, TensorId) {
+            const TensorId x = addPositions(w, "wpe", w.apply("wte", tokenIds(w)));
+            return drops ? w.drop("drop", x) : x;
+        },
         [sublayers](LayerWriter& w, TensorId x) { return runBlock(w, sublayers, false, x); });
 }
 
@@ -161,6 +176,12 @@ void describeGpt2(Architecture& a, ConfigKeys& keys, HfRequest& request) {
     s.intermediate = keys.size("n_inner", 4 * s.hidden, 4 * s.hidden);
     s.tiedEmbeddings = keys.flag("tie_word_embeddings", true);
     s.normEpsilon = keys.epsilon("layer_norm_epsilon", 1e-5);
+    const auto drops = [&keys](std::string_view key) {
+        const Document* value = keys.find(key);
+        return (value == nullptr || value->kind != Document::Kind::Null) && keys.epsilon(key, 0.1) > 0;
+    };
+    s.dropout = {drops("embd_pdrop"), drops("attn_pdrop"), drops("resid_pdrop")};
+    s.dropout = s.dropout.under(request.workload.dropout);
     keys.quotient("n_head", "n_embd", s.hidden, s.heads);
     onlyClasses(keys, request.cls, {"LMHeadModel"});
     settleSequence(a, keys, request, "n_positions", s.positions, true);

@@ -74,7 +74,8 @@ TensorId LayerWriter::apply(const std::string& module, TensorId x) {
         }
         case ModuleWork::RmsNorm: {
             const TensorId weight = parameter(module, "weight");
-            return workload.fusedRmsNorm ? b.rmsNorm(x, weight, entry.epsilon) : rmsNorm(b, x, weight, entry.epsilon);
+            if (!workload.fusedRmsNorm) return rmsNorm(b, x, weight, entry.epsilon);
+            return b.cpuRules() ? composedRmsNorm(b, x, weight, entry.epsilon) : b.rmsNorm(x, weight, entry.epsilon);
         }
         case ModuleWork::Scale: return b.scaleVector(x, parameter(module, entry.parameters.front().name));
         case ModuleWork::Container:
@@ -95,8 +96,9 @@ TensorId LayerWriter::layerNorm(const std::string& module, const ModuleEntry& en
     for (const ModuleEntry::Parameter& p : entry.parameters) inputs.push_back(parameter(module, p.name));
     const TensorId y = b.tensor("native_layer_norm", shape, b.at(x).dtype);
     const std::int64_t rows = b.tooLarge() ? 1 : elementsOf(shape) / shape.back();
-    const TensorId mean = b.tensor("mean", {rows}, DType::F32);
-    const TensorId rstd = b.tensor("rstd", {rows}, DType::F32);
+    const DType statistics = b.cpuRules() ? b.at(x).dtype : DType::F32;
+    const TensorId mean = b.tensor("mean", {rows}, statistics);
+    const TensorId rstd = b.tensor("rstd", {rows}, statistics);
     b.emit(KernelKind::Elementwise, "native_layer_norm", inputs, {y, mean, rstd}).scalar = entry.epsilon;
     b.record({y}, inputs, [this, inputs, y, mean, rstd] {
         std::vector<TensorId> reads{b.gradientOf(y), inputs[0], mean, rstd};
@@ -129,6 +131,11 @@ TensorId LayerWriter::activation(std::string_view word, TensorId x, const std::s
         return b.pointwise("pow", {y}, dtype, {{y, "mul", {y}}});
     }
     return b.gelu(x);
+}
+
+TensorId LayerWriter::drop(const std::string& module, TensorId x) {
+    auto scope = in(module);
+    return b.dropout(x);
 }
 
 TensorId LayerWriter::tokenOf(TensorId x, std::int64_t index) {

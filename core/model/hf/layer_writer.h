@@ -31,6 +31,8 @@ public:
 
     /// The word of a config (ConfigKeys::activation), and "sigmoid", in the scope of `module` if that is there.
     TensorId activation(std::string_view word, TensorId x, const std::string& module = {});
+    /// Dropout as that module does it.
+    TensorId drop(const std::string& module, TensorId x);
     /// x [rows.., c] over [B, S, c]: the first or the last token of each sample, [B, c].
     TensorId tokenOf(TensorId x, std::int64_t index);
 

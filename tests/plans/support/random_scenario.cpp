@@ -224,7 +224,13 @@ private:
 
     void drawKey(const core::Key& key) {
         // Drawn above, where they have to fit together.
-        if (key.section() == "model" && key.path != "model.attention" && key.path != "model.rms_norm") return;
+        constexpr std::string_view kOfKernels[] = {"model.attention", "model.rms_norm", "model.dropout",
+                                                   "model.kernel_rules"};
+        const bool ofKernels =
+            std::find(std::begin(kOfKernels), std::end(kOfKernels), key.path) != std::end(kOfKernels);
+        if (key.section() == "model" && !ofKernels) return;
+        // Refused under FSDP and where products have the parameters' format.
+        if (key.path == "precision.autocast" && !oneIn(4)) return;
         if (key.section() == "cluster" || isSet(key.path)) return;
         // Refused beside a root, so drawn together with the lack of one.
         if (key.path == "parallelism.fsdp_share_context" && !oneIn(20)) {

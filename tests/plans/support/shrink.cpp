@@ -27,7 +27,11 @@ std::vector<std::string> simplerValues(const std::string& value) {
 }
 
 bool isOfModel(const Setting& setting) {
-    return setting.key.starts_with("model.") && setting.key != "model.attention";
+    constexpr std::string_view kOfKernels[] = {"model.attention", "model.rms_norm", "model.dropout",
+                                               "model.kernel_rules"};
+    for (const std::string_view key : kOfKernels)
+        if (setting.key == key) return false;
+    return setting.key.starts_with("model.");
 }
 
 /// The same scenario with a small model in place of its own.
