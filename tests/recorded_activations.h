@@ -412,8 +412,7 @@ struct PeakError {
 };
 
 /// Three iterations of forward, backward and foreach AdamW; iteration 1 is any later one. What is allocated between the
-/// phases must be equal. An op of the graph may hold several kernels, so that the most inside of a phase is an upper
-/// estimate.
+/// phases must be equal; the most inside of them too, to within the inputs, which the recording has all along.
 inline PeakError checkPeak(const Document& file, const Model& model, Differences& out) {
     Plan plan;
     plan.policy = UnitPolicy::None;
@@ -461,6 +460,11 @@ inline PeakError checkPeak(const Document& file, const Model& model, Differences
     }
     error.step = relative(peak, integer(iteration, "peak_bytes"));
     error.stepBytes = peak - integer(iteration, "peak_bytes");
+    // Beside the inputs the recording has the loss, and the gradient that backward starts from.
+    const std::int64_t apart = inputs + 2 * loss + held;
+    if (std::abs(error.forwardBytes) > apart)
+        out.add("the most in forward is off by " + std::to_string(error.forwardBytes));
+    if (std::abs(error.stepBytes) > apart) out.add("the most of all is off by " + std::to_string(error.stepBytes));
     return error;
 }
 

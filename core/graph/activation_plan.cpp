@@ -4,6 +4,8 @@
 #include <map>
 #include <string_view>
 
+#include "core/graph/autograd_node.h"
+
 namespace shardscope::core {
 
 namespace {
@@ -25,6 +27,12 @@ public:
         walk();
         collect();
         return std::move(m_plan);
+    }
+
+    std::vector<KernelCut> cuts(const GradientSizes& gradients, LayerId apart) {
+        mapStorages();
+        walk();
+        return findCuts(gradients, apart);
     }
 
 private:
@@ -103,7 +111,59 @@ private:
                 for (TensorId t : kernels[k].outputs) touch(m_storageOf[base + t.value], s);
     }
 
+    // What Python's frames hold beside autograd: the caller of a module has its input until the module returns. That
+    // matters where a module spans several layers (an encoder, whose input is otherwise gone after its first kernel).
+    void findHeld() {
+        const std::size_t first = m_stage.begin.index(), end = m_stage.end.index();
+        m_held.resize(end - first);
+        std::vector<std::size_t> lastLayer(m_model.modules.size(), 0), firstLayer(m_model.modules.size(), end);
+        const auto eachModuleOf = [&](ModuleId id, const auto& visit) {
+            for (; id.valid() && id.index() != 0; id = m_model.modules[id.index()].parent) visit(id.index());
+        };
+        for (std::size_t l = first; l < end; ++l)
+            for (const ModuleId id : m_model.layers[l].modules)
+                eachModuleOf(id, [&](std::size_t m) {
+                    firstLayer[m] = std::min(firstLayer[m], l);
+                    lastLayer[m] = std::max(lastLayer[m], l);
+                });
+        for (std::size_t m = 1; m < m_model.modules.size(); ++m) {
+            if (firstLayer[m] >= lastLayer[m] || m_model.modules[m].type == "ModuleList") continue;
+            const Layer& layer = m_model.layers[firstLayer[m]];
+            const Program& program = m_model.programOf(layer);
+            const std::uint32_t base = m_base[firstLayer[m] - first];
+            std::vector<char> inside(program.modules.size(), 0), madeInside(program.tensors.size(), 0);
+            for (std::size_t p = 0; p < inside.size(); ++p)
+                eachModuleOf(layer.modules[p], [&](std::size_t of) { inside[p] |= of == m ? 1 : 0; });
+            for (const Kernel& kernel : program.forward) {
+                if (inside[kernel.module] == 0) continue;
+                for (const TensorId t : kernel.inputs) {
+                    const Tensor& seen = program.tensor(t);
+                    const TensorId owner = seen.storage.valid() ? seen.storage : t;
+                    const TensorRole role = program.tensor(owner).role;
+                    if (madeInside[owner.index()] == 0 &&
+                        (role == TensorRole::Intermediate || role == TensorRole::Input))
+                        m_held[lastLayer[m] - first].push_back(m_storageOf[base + t.value]);
+                }
+                for (const TensorId t : kernel.outputs) {
+                    const Tensor& seen = program.tensor(t);
+                    madeInside[(seen.storage.valid() ? seen.storage : t).index()] = 1;
+                }
+            }
+        }
+    }
+
+    // At the end of a layer's forward pass: its input, inputs of modules that end here, the variables of a loss.
+    void touchHeld(std::size_t l, std::uint32_t s) {
+        touchBorder(l, TensorRole::Input, s);
+        if (m_model.layers[l].kind == LayerKind::Loss)
+            for (const Kernel& kernel : programAt(l).forward)
+                for (const TensorId t : kernel.outputs)
+                    touch(m_storageOf[m_base[l - m_stage.begin.index()] + t.value], s);
+        for (const std::uint32_t storage : m_held[l - m_stage.begin.index()]) touch(storage, s);
+    }
+
     void walk() {
+        findHeld();
         const std::size_t first = m_stage.begin.index(), last = m_stage.end.index() - 1;
         for (std::uint32_t s = 0; s < m_slots.size(); ++s) {
             m_firstKernelOf.push_back(m_kernel);
@@ -119,8 +179,12 @@ private:
                     const auto& kernels = slot.kernels.backward ? program.backward : program.forward;
                     for (std::uint32_t k = slot.kernels.first; k < slot.kernels.first + slot.kernels.count; ++k) {
                         if (slot.recompute && k == slot.kernels.first) touchKept(slot, base, s);
-                        for (TensorId t : kernels[k].inputs) touch(storageIn(slot, base, t), s);
-                        for (TensorId t : kernels[k].outputs) touch(storageIn(slot, base, t), s);
+                        for (std::uint32_t of = beginOfNodeEndingAt(kernels, k); of <= k; ++of) {
+                            for (TensorId t : kernels[of].inputs) touch(storageIn(slot, base, t), s);
+                            for (TensorId t : kernels[of].outputs) touch(storageIn(slot, base, t), s);
+                        }
+                        if (!slot.kernels.backward && !slot.recompute && k + 1 == kernels.size())
+                            touchHeld(slot.kernels.layer.index(), s);
                         ++m_kernel;
                     }
                     break;
@@ -192,15 +256,131 @@ private:
         }
     }
 
+    // Bytes of gradients that are there while a kernel runs, by kernel. `made`: those that it is the first to make.
+    std::vector<std::int64_t> gradientsBy(const GradientSizes& sizes, std::vector<std::int64_t>& made) const {
+        std::vector<std::int64_t> live(m_kernel, 0);
+        made.assign(m_kernel, 0);
+        std::vector<char> known(m_model.parameters.size(), 0);
+        std::int64_t sum = 0, ofLayer = 0;
+        for (std::size_t s = 0; s < m_slots.size(); ++s) {
+            const KernelRange& range = m_slots[s].kernels;
+            const bool backward = m_slots[s].kind == PassSlot::Kind::Kernels && range.backward;
+            const std::uint32_t begin = m_firstKernelOf[s], end = m_firstKernelOf[s + 1];
+            for (std::uint32_t k = begin; k < end; ++k) {
+                if (backward) {
+                    const Layer& layer = m_model.layers[range.layer.index()];
+                    const Program& program = m_model.programOf(layer);
+                    for (const TensorId t : program.backward[range.first + (k - begin)].outputs) {
+                        const Tensor& seen = program.tensor(t);
+                        const Tensor& owner = program.tensor(seen.storage.valid() ? seen.storage : t);
+                        if (owner.role != TensorRole::ParameterGradient) continue;
+                        char& there = known[layer.parameters[owner.slot].index()];
+                        if (there == 0)
+                            made[k] +=
+                                static_cast<std::int64_t>(static_cast<double>(elementsOf(owner.shape)) * sizes.made);
+                        there = 1;
+                    }
+                }
+                sum += made[k];
+                ofLayer += made[k];
+                live[k] = sum;
+            }
+            const bool ends = s + 1 == m_slots.size() || m_slots[s + 1].kernels.layer != range.layer;
+            if (!backward || !ends) continue;
+            sum -= static_cast<std::int64_t>(static_cast<double>(ofLayer) * (1 - sizes.kept / sizes.made));
+            ofLayer = 0;
+        }
+        return live;
+    }
+
+    std::vector<KernelCut> findCuts(const GradientSizes& sizes, LayerId apart) const {
+        // What lives, as intervals by the kernel that makes it, and the sum kernel by kernel. Messages count with the
+        // ops around them.
+        std::vector<const Life*> lives;
+        std::vector<std::int64_t> live(m_kernel + 1, 0), bytes;
+        std::vector<std::uint32_t> bornAt(m_kernel + 2, 0);
+        for (const Life& life : m_lives)
+            if (life.firstSlot != kUntouched && life.firstKernel < m_kernel) ++bornAt[life.firstKernel + 1];
+        for (std::size_t k = 0; k + 1 < bornAt.size(); ++k) bornAt[k + 1] += bornAt[k];
+        std::vector<std::uint32_t> next(bornAt.begin(), bornAt.end() - 1);
+        lives.resize(bornAt.back());
+        bytes.resize(bornAt.back());
+        for (std::uint32_t i = 0; i < m_lives.size(); ++i) {
+            const Life& life = m_lives[i];
+            if (life.firstSlot == kUntouched || life.firstKernel >= m_kernel) continue;
+            const std::uint32_t place = next[life.firstKernel]++;
+            lives[place] = &life;
+            bytes[place] = bytesOf(i).value;
+            live[life.firstKernel] += bytes[place];
+            live[std::min(life.lastKernel, m_kernel - 1) + 1] -= bytes[place];
+        }
+        for (std::size_t k = 1; k < live.size(); ++k) live[k] += live[k - 1];
+        std::vector<std::int64_t> made;
+        const std::vector<std::int64_t> gradients = gradientsBy(sizes, made);
+
+        // Forward, backward down to the layer `apart`, and below it.
+        enum Part : std::uint8_t { Forward, Backward, Below };
+        std::vector<Part> partOf(m_slots.size(), Forward);
+        std::int64_t most[3] = {0, 0, 0};
+        Part part = Forward;
+        for (std::size_t s = 0; s < m_slots.size(); ++s) {
+            const PassSlot& slot = m_slots[s];
+            if (slot.kind == PassSlot::Kind::Kernels && slot.kernels.backward && part == Forward) part = Backward;
+            if (slot.kind == PassSlot::Kind::Kernels && part == Backward && slot.kernels.layer < apart) part = Below;
+            partOf[s] = part;
+            for (std::uint32_t k = m_firstKernelOf[s]; k < m_firstKernelOf[s + 1]; ++k)
+                most[part] = std::max(most[part], live[k] + gradients[k]);
+        }
+
+        // What an op of kernels [begin, end) holds at once.
+        std::vector<std::int64_t> gone;
+        const auto held = [&](std::uint32_t begin, std::uint32_t end) {
+            gone.assign(end - begin, 0);
+            std::int64_t sum = live[begin] + gradients[begin], inside = 0, peak = 0;
+            for (std::uint32_t k = begin + 1; k < end; ++k) sum += made[k];
+            for (std::uint32_t k = begin; k < end; ++k) {
+                for (std::uint32_t i = bornAt[k]; i < bornAt[k + 1]; ++i) {
+                    if (lives[i]->lastKernel < end) {
+                        inside += bytes[i];
+                        gone[lives[i]->lastKernel - begin] += bytes[i];
+                        if (k == begin) sum -= bytes[i];
+                    } else if (k > begin) {
+                        sum += bytes[i];
+                    }
+                }
+                peak = std::max(peak, inside);
+                inside -= gone[k - begin];
+            }
+            return sum + peak;
+        };
+        std::vector<KernelCut> cuts;
+        for (std::size_t s = 0; s < m_slots.size(); ++s) {
+            if (m_slots[s].kind != PassSlot::Kind::Kernels) continue;
+            const KernelRange& range = m_slots[s].kernels;
+            const std::int64_t limit = most[partOf[s]];
+            std::uint32_t begin = m_firstKernelOf[s];
+            const std::uint32_t first = begin, end = m_firstKernelOf[s + 1];
+            while (held(begin, end) > limit) {
+                std::uint32_t until = begin + 1;
+                while (until + 1 < end && held(begin, until + 1) <= limit) ++until;
+                if (until >= end) break;
+                cuts.push_back({range.layer, range.backward, m_slots[s].recompute, range.first + (until - first)});
+                begin = until;
+            }
+        }
+        return cuts;
+    }
+
     const Model& m_model;
     const Stage& m_stage;
     std::span<const PassSlot> m_slots;
     const RecomputeTable& m_recompute;
     ActivationPlan m_plan;
-    std::vector<std::uint32_t> m_base;       // by layer of the stage: its first tensor's number
-    std::vector<std::uint32_t> m_storageOf;  // by tensor
-    std::vector<StorageRef> m_refs;          // by tensor
-    std::vector<Life> m_lives;               // by storage
+    std::vector<std::uint32_t> m_base;               // by layer of the stage: its first tensor's number
+    std::vector<std::uint32_t> m_storageOf;          // by tensor
+    std::vector<StorageRef> m_refs;                  // by tensor
+    std::vector<Life> m_lives;                       // by storage
+    std::vector<std::vector<std::uint32_t>> m_held;  // by layer of the stage: storages that are held until it ends
     std::vector<std::uint32_t> m_firstKernelOf;
     std::uint32_t m_kernel = 0;
 };
@@ -224,6 +404,11 @@ std::vector<PassSlot> slotsOf(const PassScript& script, const Stage& stage) {
     addKernels(script.backward);
     if (!stage.first()) slots.push_back({PassSlot::Kind::SendGradient, {}, false});
     return slots;
+}
+
+std::vector<KernelCut> peakCuts(const Model& model, const Stage& stage, std::span<const PassSlot> slots,
+                                const RecomputeTable& recompute, const GradientSizes& gradients, LayerId apart) {
+    return Planner(model, stage, slots, recompute).cuts(gradients, apart);
 }
 
 ActivationPlan planActivations(const Model& model, const Stage& stage, std::span<const PassSlot> slots,

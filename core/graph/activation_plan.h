@@ -43,6 +43,27 @@ struct ActivationPlan {
     DType inputType = DType::F32, outputType = DType::F32;
 };
 
+/// A place before which a run of kernels is cut in two.
+struct KernelCut {
+    LayerId layer;
+    bool backward = false, recompute = false;
+    std::uint32_t kernel = 0;
+};
+
+/// Bytes of a gradient's element, as it is made and once the backward pass of its layer is over (under FSDP its share
+/// of the sharded one).
+struct GradientSizes {
+    double made = 4, kept = 4;
+};
+
+/// An op's memory is taken at its start and given back at its end, which is more than its kernels need one by one. Cuts
+/// that keep every op of these slots at or below the most that its pass (forward, backward) needs kernel by kernel, so
+/// that this is where the pass peaks. Counted are activations and gradients. Backward of layers below `apart` is held
+/// against its own most: from there on FSDP has the buffers of a reduction beside it.
+[[nodiscard]] std::vector<KernelCut> peakCuts(const Model& model, const Stage& stage, std::span<const PassSlot> slots,
+                                              const RecomputeTable& recompute, const GradientSizes& gradients,
+                                              LayerId apart);
+
 [[nodiscard]] ActivationPlan planActivations(const Model& model, const Stage& stage, std::span<const PassSlot> slots,
                                              const RecomputeTable& recompute);
 

@@ -24,6 +24,8 @@ struct PolicyRow {
     std::unique_ptr<UnitRules> (*make)(ClassContext& context);
 };
 
+constexpr std::int64_t kCutsOfStage = 5;  // about; counted in built graphs
+
 constexpr PolicyRow kPolicies[] = {
     {UnitPolicy::None, "none", false, 3, 0, makeNoneRules},
     {UnitPolicy::Fsdp, "fsdp", true, 2, 10, makeFsdpRules},
@@ -212,9 +214,9 @@ Result<void> checkSize(const Model& model, const Plan& plan, std::size_t units) 
     const PolicyRow& row = rowOf(plan.policy);
     const auto layers = static_cast<std::int64_t>(model.layers.size());
     const std::int64_t stages = plan.mesh.pp;
-    // A message down and one up between neighbours, each an op at both of its ends.
-    const std::int64_t ofMicroBatch =
-        layers * row.opsOfLayer + static_cast<std::int64_t>(units) * row.opsOfUnit + (stages - 1) * 4;
+    // A message down and one up between neighbours, each an op at both of its ends; cuts where a stage peaks.
+    const std::int64_t ofMicroBatch = layers * row.opsOfLayer + static_cast<std::int64_t>(units) * row.opsOfUnit +
+                                      (stages - 1) * 4 + stages * kCutsOfStage;
     const std::int64_t most = std::min(kMostOps, kMostOpLooks / stages);
     if (ofMicroBatch <= most / plan.microBatches) return {};
     const char* hint = "lower training.global_batch_size, or raise training.local_batch_size";
@@ -363,7 +365,7 @@ Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan, const Wor
         builder.beginClass(rankClass);
         ClassContext context{
             builder,   model,    plan,      stages[s],
-            firstUnit, units[s], recompute, makePassScript(model, stages[s], units[s], firstUnit, recompute, plan.evaluation),
+            firstUnit, units[s], recompute, makePassScript(model, stages[s], units[s], firstUnit, recompute, plan),
             compute,   0};
         if (plan.policy == UnitPolicy::Fsdp) {
             SHARDSCOPE_TRY(checkGathered(plan, context));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "core/graph/activation_plan.h"
 #include "core/graph/gradient_order.h"
 
 namespace shardscope::core {
@@ -53,13 +54,33 @@ public:
                 const RecomputeTable& recompute)
         : m_model(model), m_stage(stage), m_units(units), m_firstUnit(firstUnit), m_recompute(recompute) {}
 
-    PassScript make() {
+    PassScript make(const Plan& plan) {
         locateKernels();
         watchModules();
         makeForward();
         makeBackward();
         makeLoss();
         orderUnits();
+        if (plan.evaluation) {
+            m_script.forwardOnly = true;
+            m_script.lossBackward.clear();
+            m_script.backward.clear();
+        }
+        m_unitOf.assign(m_model.parameters.size(), -1);
+        m_inOriginalDtype.assign(m_model.parameters.size(), false);
+        for (std::size_t u = 0; u < m_units.size(); ++u)
+            for (std::size_t i = 0; i < m_units[u].parameters.size(); ++i) {
+                const std::size_t p = m_units[u].parameters[i].index();
+                m_unitOf[p] = static_cast<int>(u);
+                m_inOriginalDtype[p] = !m_units[u].inOriginalDtype.empty() && m_units[u].inOriginalDtype[i];
+            }
+        const bool fsdp = plan.policy == UnitPolicy::Fsdp;
+        const auto made = static_cast<double>(sizeOf(plan.precision.compute()));
+        const double share =
+            static_cast<double>(sizeOf(plan.precision.original)) / static_cast<double>(plan.mesh.dpShard);
+        const GradientSizes gradients{made, !fsdp ? made : plan.fsdp.cpuOffload ? 0 : share};
+        cutAndTouch(peakCuts(m_model, m_stage, slotsOf(m_script, m_stage), m_recompute, gradients,
+                             fsdp ? firstUnitsLayer() : m_stage.begin));
         return std::move(m_script);
     }
 
@@ -373,29 +394,65 @@ private:
             pushKernels(m_script.lossBackward, m_end, k, 1, true);
     }
 
-    void pushKernels(std::vector<PassStep>& steps, std::size_t l, std::uint32_t first, std::uint32_t count,
-                     bool backward) {
-        if (count == 0) return;
-        if (m_unitOf.empty()) {
-            m_unitOf.assign(m_model.parameters.size(), -1);
-            m_inOriginalDtype.assign(m_model.parameters.size(), false);
-            for (std::size_t u = 0; u < m_units.size(); ++u)
-                for (std::size_t i = 0; i < m_units[u].parameters.size(); ++i) {
-                    const std::size_t p = m_units[u].parameters[i].index();
-                    m_unitOf[p] = static_cast<int>(u);
-                    m_inOriginalDtype[p] = !m_units[u].inOriginalDtype.empty() && m_units[u].inOriginalDtype[i];
+    // The lowest block of the unit whose backward comes first among the blocks'.
+    [[nodiscard]] LayerId firstUnitsLayer() const {
+        const auto unitOf = [this](std::size_t l) {
+            return layer(l).parameters.empty() ? -1 : m_unitOf[layer(l).parameters.front().index()];
+        };
+        std::size_t l = m_end;
+        while (l > m_begin && layer(l - 1).kind != LayerKind::Block) --l;
+        if (l == m_begin) return LayerId(m_begin);
+        const int unit = unitOf(--l);
+        while (l > m_begin && layer(l - 1).kind == LayerKind::Block && unitOf(l - 1) == unit) --l;
+        return LayerId(l);
+    }
+
+    // Steps of kernels in the order in which they run, cut in pieces, each with the units that it touches.
+    void cutAndTouch(const std::vector<KernelCut>& cuts) {
+        for (std::vector<PassStep>* steps :
+             {&m_script.forward, &m_script.backward, &m_script.loss, &m_script.lossBackward}) {
+            std::vector<PassStep> pieces;
+            pieces.reserve(steps->size() + cuts.size());
+            for (const PassStep& step : *steps) {
+                if (step.kind != PassStep::Kind::Kernels) {
+                    pieces.push_back(step);
+                    continue;
                 }
+                PassStep piece = step;
+                const std::uint32_t end = step.kernels.first + step.kernels.count;
+                for (const KernelCut& cut : cuts) {
+                    if (cut.layer != step.kernels.layer || cut.backward != step.kernels.backward ||
+                        cut.recompute != step.recompute || cut.kernel <= piece.kernels.first || cut.kernel >= end)
+                        continue;
+                    piece.kernels.count = cut.kernel - piece.kernels.first;
+                    pieces.push_back(touched(piece));
+                    piece.kernels.first = cut.kernel;
+                }
+                piece.kernels.count = end - piece.kernels.first;
+                pieces.push_back(touched(piece));
+            }
+            *steps = std::move(pieces);
         }
-        PassStep step;
-        step.kernels = {LayerId(l), first, count, backward};
+    }
+
+    PassStep touched(PassStep step) {
         step.begin = static_cast<std::uint32_t>(m_script.touched.size());
+        const std::size_t l = step.kernels.layer.index();
         const Program& program = m_model.programOf(layer(l));
-        const std::vector<Kernel>& kernels = backward ? program.backward : program.forward;
-        for (std::uint32_t k = first; k < first + count; ++k) {
+        const std::vector<Kernel>& kernels = step.kernels.backward ? program.backward : program.forward;
+        for (std::uint32_t k = step.kernels.first; k < step.kernels.first + step.kernels.count; ++k) {
             for (TensorId t : kernels[k].inputs) touch(step, program, l, t, false);
             for (TensorId t : kernels[k].outputs) touch(step, program, l, t, true, k);
         }
         step.end = static_cast<std::uint32_t>(m_script.touched.size());
+        return step;
+    }
+
+    void pushKernels(std::vector<PassStep>& steps, std::size_t l, std::uint32_t first, std::uint32_t count,
+                     bool backward) {
+        if (count == 0) return;
+        PassStep step;
+        step.kernels = {LayerId(l), first, count, backward};
         steps.push_back(step);
     }
 
@@ -472,13 +529,8 @@ private:
 }  // namespace
 
 PassScript makePassScript(const Model& model, const Stage& stage, std::span<const Unit> units, UnitId firstUnit,
-                          const RecomputeTable& recompute, bool forwardOnly) {
-    PassScript script = ScriptMaker(model, stage, units, firstUnit, recompute).make();
-    if (!forwardOnly) return script;
-    script.forwardOnly = true;
-    script.lossBackward.clear();
-    script.backward.clear();
-    return script;
+                          const RecomputeTable& recompute, const Plan& plan) {
+    return ScriptMaker(model, stage, units, firstUnit, recompute).make(plan);
 }
 
 }  // namespace shardscope::core

@@ -63,8 +63,9 @@ struct PassScript {
 };
 
 /// `units` are those of the stage; the ids in the result count from `firstUnit`. Units without modules (buckets) act
-/// nowhere; a run of kernels ends where their last gradient is there. `forwardOnly`: there is no backward pass.
+/// nowhere; a run of kernels ends where their last gradient is there. A step of evaluation has no backward pass.
+/// Ops are cut so that they tell where the pass peaks (peakCuts in core/graph/activation_plan.h).
 [[nodiscard]] PassScript makePassScript(const Model& model, const Stage& stage, std::span<const Unit> units,
-                                        UnitId firstUnit, const RecomputeTable& recompute, bool forwardOnly);
+                                        UnitId firstUnit, const RecomputeTable& recompute, const Plan& plan);
 
 }  // namespace shardscope::core

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/graph/autograd_node.h"
 #include "runtime/device/elements.h"
 #include "runtime/executor/executor.h"
 
@@ -30,13 +31,14 @@ Result<void> Executor::compute(const core::Op& op) {
     if (op.kernels.first + op.kernels.count > kernels.size())
         return refuse("names kernels that the layer does not have");
 
-    // The last kernel of this op that touches a storage: what is made inside the op is freed there.
+    // The last kernel of this op to whose end a storage stays: what is made inside the op is freed there.
     std::map<core::StorageRef, std::uint32_t> lastTouch;
     const std::uint32_t end = op.kernels.first + op.kernels.count;
     for (std::uint32_t k = op.kernels.first; k < end; ++k)
-        for (const auto* operands : {&kernels[k].inputs, &kernels[k].outputs})
-            for (const core::TensorId tensor : *operands)
-                lastTouch[m_activations.locate(op.kernels.layer, tensor, inBackward(op)).storage] = k;
+        for (std::uint32_t of = core::beginOfNodeEndingAt(kernels, k); of <= k; ++of)
+            for (const auto* operands : {&kernels[of].inputs, &kernels[of].outputs})
+                for (const core::TensorId tensor : *operands)
+                    lastTouch[m_activations.locate(op.kernels.layer, tensor, inBackward(op)).storage] = k;
     const auto slot = static_cast<std::size_t>(core::MemoryCategory::Workspace);
     const std::int64_t before = m_device.liveBytes()[slot];
     m_device.resetPeak(core::MemoryCategory::Workspace);

