@@ -208,7 +208,8 @@ Result<Workload> workloadOf(const Scenario& scenario, const ModelSpec& model, co
                       "choose flash, flash1, flash3, efficient, cudnn or math");
     workload.fusedRmsNorm = scenario.model.rmsNorm == "fused";
     workload.cpuRules = scenario.model.kernelRules == "cpu";
-    if (workload.cpuRules && (workload.attention == Kind::Efficient || workload.attention == Kind::Cudnn))
+    if (workload.cpuRules && workload.attention != Kind::Flash && workload.attention != Kind::Math &&
+        workload.attention != Kind::Eager)
         return refuse(scenario, "model.attention",
                       fmt::format("found \"{}\", which runs on GPUs only", scenario.model.attention),
                       "choose flash, math or eager");
