@@ -67,14 +67,15 @@ TEST_P(RecordedSchedule, bytesInHostOrderAreTheRecordedOnes) {
 INSTANTIATE_TEST_SUITE_P(Cases, RecordedSchedule,
                          testing::Values("blocks2_raf_true", "blocks3_w1", "blocks3_no_root_wrap", "emb_head_units",
                                          "nested_stage_bare", "nested_attn_mlp", "blocks2_raf_int2_root_int2_w4",
-                                         "mp_f16_f16_w4", "mp_bf16_noreduce", "mp_override_norm_f32", "fwd1_bwd1_root1", "accum2_sync_every",
-                                         "tied_group_emb_head", "accum2_nosync", "accum2_nosync_mp",
-                                         "accum2_nosync_keep_params", "accum3_sync_keep_params_last_flag",
-                                         "hsdp_accum2_rs_only", "hsdp_force_sum", "hsdp_1x2", "rs_buffers2",
-                                         "separate_rs_group", "unshard_async_op_pf1", "manual_finalize",
-                                         "emb_no_unshard_in_backward", "blocks3_no_root_share_ctx", "frozen_block",
-                                         "frozen_weights_in_unit", "frozen_prefix", "ac_inside_no_early_stop",
-                                         "ac_nested_attn_mlp_inside", "adamw_clip", "offload_nopin_mp", "shard_dim1"),
+                                         "mp_f16_f16_w4", "mp_bf16_noreduce", "mp_override_norm_f32", "fwd1_bwd1_root1",
+                                         "accum2_sync_every", "tied_group_emb_head", "accum2_nosync",
+                                         "accum2_nosync_mp", "accum2_nosync_keep_params",
+                                         "accum3_sync_keep_params_last_flag", "hsdp_accum2_rs_only", "hsdp_force_sum",
+                                         "hsdp_1x2", "rs_buffers2", "separate_rs_group", "unshard_async_op_pf1",
+                                         "manual_finalize", "emb_no_unshard_in_backward", "blocks3_no_root_share_ctx",
+                                         "frozen_block", "frozen_weights_in_unit", "frozen_prefix",
+                                         "ac_inside_no_early_stop", "ac_nested_attn_mlp_inside", "adamw_clip",
+                                         "offload_nopin_mp", "shard_dim1"),
                          [](const auto& param) { return param.param; });
 
 // Their recorded bytes leave out what the step before has left gathered.
