@@ -306,7 +306,7 @@ Result<void> checkAutocast(const Model& model, const Plan& plan) {
     if (plan.policy == UnitPolicy::Fsdp)
         return fail(ErrorCode::Unsupported, "found true under FSDP2, whose mixed precision casts by itself",
                     "[precision] autocast", "leave it out, or choose the strategy single, naive or ddp");
-    if (plan.precision.original == DType::F32 && plan.precision.compute() != DType::F32) return {};
+    if (plan.precision.original == DType::F32 && sizeOf(plan.precision.compute()) < sizeOf(DType::F32)) return {};
     return fail(ErrorCode::Input,
                 fmt::format("found true with parameters in {} and products in {}, expected float32 and a shorter one",
                             nameOf(plan.precision.original), nameOf(plan.precision.compute())),

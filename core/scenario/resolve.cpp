@@ -224,7 +224,7 @@ Result<Workload> workloadOf(const Scenario& scenario, const ModelSpec& model, co
             return refuse(scenario, std::string(key), "this model's kernels are not known for it",
                           "choose a vision transformer of torchvision, a model of llama's family or GPT-2");
     }
-    if (workload.autocast && (precision.original != DType::F32 || precision.compute() == DType::F32))
+    if (workload.autocast && (precision.original != DType::F32 || sizeOf(precision.compute()) >= sizeOf(DType::F32)))
         return refuse(scenario, "precision.autocast",
                       fmt::format("found true with parameters in {} and products in {}, expected float32 and a shorter "
                                   "one",

@@ -428,6 +428,8 @@ TEST(Resolve, KernelRulesThatCannotBeAreRefusedAtTheirKeys) {
     EXPECT_EQ(whereOf("[precision]\nautocast = true", ShapesSpec{}), "s.toml:2 [precision] autocast");
     EXPECT_EQ(whereOf("[precision]\nautocast = true\nmixed_precision_param = \"none\""),
               "s.toml:2 [precision] autocast");
+    EXPECT_EQ(whereOf("[precision]\nautocast = true\nmixed_precision_param = \"float64\""),
+              "s.toml:2 [precision] autocast");
     // FSDP2's mixed precision casts by itself.
     Workload workload;
     workload.dtype = DType::BF16;
