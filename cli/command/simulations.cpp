@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/command/command.h"
 #include "cli/face/load.h"
 #include "cli/face/output.h"
@@ -111,6 +113,16 @@ Result<void> runCompare(const Arguments& arguments, const TextStyle& style) {
     SHARDSCOPE_ASSIGN(const core::Resolved resolved, core::resolveSome(loaded.scenario, loaded.inputs, strategies));
     SHARDSCOPE_ASSIGN(Report report,
                       evaluate(resolved, loaded.source, {.partial = true}).map_error(locatedIn(loaded.scenario)));
+    if (report.refused.size() > resolved.refused.size()) {
+        // What is said of the comparison is said of the plans that are left.
+        std::vector<std::string> left = strategies;
+        std::erase_if(left, [&](const std::string& strategy) {
+            return std::ranges::any_of(report.refused, [&](const auto& one) { return one.strategy == strategy; });
+        });
+        SHARDSCOPE_ASSIGN(const core::Resolved again, core::resolveSome(loaded.scenario, loaded.inputs, left));
+        report.notes = again.notes;
+        report.unused = again.unused;
+    }
     for (core::RefusedCase& one : report.refused) one.error = loaded.scenario.located(std::move(one.error));
     return show(report, arguments, style);
 }

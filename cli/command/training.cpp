@@ -232,6 +232,10 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
             return fail(ErrorCode::Unsupported, "images for a model that takes none", "--data",
                         "leave --data out, or run a vision transformer (shardscope models)");
         SHARDSCOPE_ASSIGN(config.images, loadImages(arguments.data, vit->classes));
+        SHARDSCOPE_TRY(runtime::checkImages(*config.images, *vit).map_error([&](core::Error error) {
+            error.where = "--data " + arguments.data;
+            return error;
+        }));
     }
     if (!arguments.json) {
         SHARDSCOPE_TRY(print(fmt::format(

@@ -43,11 +43,15 @@ std::string fsdp1Calls(const core::Model& model, const core::StepGraph& graph) {
     const bool keeps = knobs.reshardAfterForward.kind == core::Reshard::Kind::False;
     const bool hybrid = p.mesh.dpReplicate > 1;
     const auto torchName = [](core::DType type) { return fmt::format("torch.{}", core::nameOf(type)); };
-    std::string wrapped;
+    const auto strategyOf = [&](bool keep) {
+        return hybrid ? (keep ? "_HYBRID_SHARD_ZERO2" : "HYBRID_SHARD") : (keep ? "SHARD_GRAD_OP" : "FULL_SHARD");
+    };
+    std::string wrapped, apart;  // with the model's strategy, with the other one
     for (const core::Unit& unit : graph.units) {
         if (unit.isRoot) continue;
         const core::Module& module = model.modules[unit.modules.front().index()];
-        wrapped += fmt::format("{}\"{}\"", wrapped.empty() ? "" : ", ", module.name);
+        std::string& names = (unit.reshard.kind == core::Reshard::Kind::False) == keeps ? wrapped : apart;
+        names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", module.name);
     }
     using Prefetch = core::FsdpKnobs::FlatPrefetch;
     std::string text =
@@ -62,19 +66,31 @@ std::string fsdp1Calls(const core::Model& model, const core::StepGraph& graph) {
                    : fmt::format("   mesh = init_device_mesh(\"cuda\", ({},))\n", p.mesh.dpShard);
     if (p.precision.original != core::DType::F32)
         text += fmt::format("   model.to({})\n", torchName(p.precision.original));
-    text += fmt::format("   units = [model.get_submodule(name) for name in [{}]]\n", wrapped);
     text += fmt::format(
-        "   model = FSDP(model, device_mesh=mesh, auto_wrap_policy=lambda module, recurse, **_: recurse or module in "
-        "units,\n"
-        "                sharding_strategy=ShardingStrategy.{},\n"
-        "                mixed_precision=MixedPrecision(param_dtype={}, reduce_dtype={}),\n"
-        "                backward_prefetch={}, limit_all_gathers={})\n",
-        hybrid ? (keeps ? "_HYBRID_SHARD_ZERO2" : "HYBRID_SHARD") : (keeps ? "SHARD_GRAD_OP" : "FULL_SHARD"),
+        "   options = dict(device_mesh=mesh, mixed_precision=MixedPrecision(param_dtype={}, reduce_dtype={}),\n"
+        "                  backward_prefetch={}, limit_all_gathers={})\n",
         torchName(p.precision.compute()), torchName(p.precision.reduction()),
         knobs.flatPrefetch == Prefetch::Before  ? "BackwardPrefetch.BACKWARD_PRE"
         : knobs.flatPrefetch == Prefetch::After ? "BackwardPrefetch.BACKWARD_POST"
                                                 : "None",
         knobs.limitAllGathers ? "True" : "False");
+    if (apart.empty()) {
+        text += fmt::format(
+            "   units = [model.get_submodule(name) for name in [{}]]\n"
+            "   model = FSDP(model, auto_wrap_policy=lambda module, recurse, **_: recurse or module in units,\n"
+            "                sharding_strategy=ShardingStrategy.{}, **options)\n",
+            wrapped, strategyOf(keeps));
+    } else {
+        text += fmt::format(
+            "   strategies = dict.fromkeys([{}], ShardingStrategy.{})\n"
+            "   strategies.update(dict.fromkeys([{}], ShardingStrategy.{}))\n"
+            "   for name in sorted(strategies, key=lambda name: -name.count(\".\")):  # the innermost first\n"
+            "       parent, _, child = name.rpartition(\".\")\n"
+            "       unit = FSDP(model.get_submodule(name), sharding_strategy=strategies[name], **options)\n"
+            "       setattr(model.get_submodule(parent), child, unit)\n"
+            "   model = FSDP(model, sharding_strategy=ShardingStrategy.{}, **options)\n",
+            wrapped, strategyOf(keeps), apart, strategyOf(!keeps), strategyOf(keeps));
+    }
     if (p.microBatches > 1 && p.gradientSync == core::GradientSync::LastMicroBatch)
         text +=
             "   with model.no_sync():  # every micro-batch but the last\n"

@@ -22,14 +22,18 @@ bool isDigit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// Components that are or end in "_" and a number of at most nine digits, outermost first; the last component is the
-/// parameter's own. Whisper's "conv1" is a name, no place in a list.
+/// Components that are or end in a number of at most nine digits, outermost first; the last component is the
+/// parameter's own.
 std::vector<NumberedPlace> numberedPlaces(std::string_view name) {
     std::vector<NumberedPlace> places;
     for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
         std::size_t begin = dot;
         while (begin > 0 && isDigit(name[begin - 1]) && dot - begin < 9) --begin;
-        if (begin == dot || (begin > 0 && name[begin - 1] != '.' && name[begin - 1] != '_')) continue;
+        if (begin == dot) continue;
+        // Part of a name: Whisper's convolutions are two, and ResNet's "layer1.0" lies in a list of its own.
+        const bool glued = begin > 0 && name[begin - 1] != '.' && name[begin - 1] != '_';
+        const bool listFollows = dot + 1 < name.size() && isDigit(name[dot + 1]);
+        if (glued && (listFollows || name.substr(0, begin).ends_with("conv"))) continue;
         std::int64_t number = 0;
         for (std::size_t i = begin; i < dot; ++i) number = number * 10 + (name[i] - '0');
         places.push_back({name.substr(0, begin), number, dot});
@@ -96,7 +100,7 @@ ShapesGroups groupByBlocks(const ShapesSpec& spec) {
         const auto repeated = std::find_if(places.begin(), places.end(), [&](const NumberedPlace& p) {
             // wav2vec2's convolutions run before its blocks and are wrapped by
             // nobody (transformers' _no_split_modules).
-            return numbers[p.prefix].size() >= 2 && !contains(p.prefix, "feature_extractor");
+            return numbers[p.prefix].size() >= 2 && !contains(p.prefix, "feature_extractor.conv_layers");
         });
         if (repeated != places.end()) {
             const std::string_view prefix = repeated->prefix;

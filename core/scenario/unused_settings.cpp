@@ -49,10 +49,11 @@ bool hasRmsNorms(const ModelSpec& spec, Workload workload) {
     const auto kernels = [&](bool fused) {
         workload.fusedRmsNorm = fused;
         const auto model = buildModel(spec, workload);
-        std::size_t count = 0;
+        std::vector<std::string_view> ops;
         if (model)
-            for (const Program& program : model->programs) count += program.forward.size();
-        return count;
+            for (const Program& program : model->programs)
+                for (const Kernel& kernel : program.forward) ops.push_back(kernel.op);
+        return ops;
     };
     return kernels(true) != kernels(false);
 }

@@ -69,7 +69,7 @@ Result<void> CpuDevice::fill(StreamIndex stream, const TensorView& to, double va
 
 Result<void> CpuDevice::divide(StreamIndex stream, const TensorView& values, double divisor) {
     float* quotient = cpu::floatsOf(values);
-    // Exact alike where the divisor is a power of two; else as the reference divides.
+    // A divisor that float does not hold is the reference's to divide by.
     if (quotient == nullptr || static_cast<double>(static_cast<float>(divisor)) != divisor)
         return HostDevice::divide(stream, values, divisor);
     const auto by = static_cast<float>(divisor);
@@ -79,7 +79,9 @@ Result<void> CpuDevice::divide(StreamIndex stream, const TensorView& values, dou
 
 // Framework semantics 8.2, its corrections in double, its elements in float as PyTorch's fused kernel has them.
 Result<void> CpuDevice::update(StreamIndex stream, const OptimizerCall& call) {
-    float* __restrict p = cpu::floatsOf(call.parameter), * __restrict m = cpu::floatsOf(call.firstMoment), * __restrict v = cpu::floatsOf(call.secondMoment);
+    float* __restrict p = cpu::floatsOf(call.parameter);
+    float* __restrict m = cpu::floatsOf(call.firstMoment);
+    float* __restrict v = cpu::floatsOf(call.secondMoment);
     const float* __restrict g = cpu::floatsOf(call.gradient);
     const bool adam = call.kind == core::OptimizerKind::Adam || call.kind == core::OptimizerKind::AdamW;
     const std::int64_t count = call.parameter.elements();

@@ -18,8 +18,11 @@ bool joinsChain(const Kernel& kernel) {
         case KernelKind::EmbeddingGrad:
         case KernelKind::BiasGrad:
         case KernelKind::AddBroadcastGrad:
+        case KernelKind::LayerNormGrad:
+        case KernelKind::ScaleVectorGrad:
         case KernelKind::NllLoss:
         case KernelKind::NllLossGrad: return false;
+        case KernelKind::Elementwise: return kernel.op != "sum";  // of a weight's gradient, over rows
         default: return core::classOf(kernel.kind) == core::KernelClass::Memory;
     }
 }

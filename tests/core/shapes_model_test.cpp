@@ -171,6 +171,11 @@ TEST(ShapesModel, blocksAreFoundUnderTheNamesOfSeveralFamilies) {
     const ShapesGroups resnet = groups({"layer1.0.conv1.weight", "layer1.1.conv1.weight", "layer2.0.conv1.weight",
                                         "layer2.1.conv1.weight", "fc.weight"});
     EXPECT_EQ(resnet.blocks.size(), 4u);
+    const ShapesGroups glued = groups({"encoder.layer0.fc.weight", "encoder.layer1.fc.weight", "head.weight"});
+    EXPECT_EQ(glued.blocks.size(), 2u);
+    const ShapesGroups extractor =
+        groups({"feature_extractor.blocks.0.w", "feature_extractor.blocks.1.w", "head.weight"});
+    EXPECT_EQ(extractor.blocks.size(), 2u);
     const ShapesGroups twins = groups({"layers.7.a.weight", "layers.07.a.weight", "layers.8.a.weight"});
     EXPECT_EQ(twins.blocks.size(), 3u);
 }

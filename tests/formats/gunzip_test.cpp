@@ -32,6 +32,7 @@ TEST(Gunzip, GivesBackWhatWasPacked) {
     EXPECT_EQ(gunzip(packed(text()), "f", 1 << 20).value(), text());
     EXPECT_EQ(gunzip(packed(""), "f", 0).value(), "");
     EXPECT_EQ(gunzip(packed("one ") + packed("two"), "f", 100).value(), "one two") << "joined files";
+    EXPECT_EQ(gunzip(packed("one") + std::string(512, '\0'), "f", 100).value(), "one") << "padded with zeros";
 }
 
 TEST(Gunzip, RefusesWhatItCannotUnpackWhole) {

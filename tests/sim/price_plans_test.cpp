@@ -133,7 +133,8 @@ TEST(PricesOfPlans, AnEightBillionModelOnB200IsWithinABracketOfThePublishedStep)
 }
 
 // stas00/ml-engineering (cost model facts 4.3): Llama-3.2-1B on B200, one sequence of 512 tokens, forward and backward
-// with checkpointing, takes 48.8 ms eager, of which the GPU works 8.1: the host's ops set the time.
+// with checkpointing, takes 48.8 ms eager, of which the GPU works 8.1: the host's ops set the time. The presets' cost
+// of a launch is fitted to it.
 TEST(PricesOfPlans, AnEagerStepOfASmallModelTakesAsLongAsItsHostNeeds) {
     core::Workload workload;
     workload.sequence = 512;

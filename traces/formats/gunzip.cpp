@@ -67,7 +67,8 @@ core::Result<std::string> gunzip(std::string_view bytes, const std::string& name
                         "name a smaller file");
         if (status == Z_STREAM_END) {
             // Another member may follow, as where files were joined.
-            if (stream.avail_in == 0 && read == bytes.size()) return out;
+            const std::string_view rest = bytes.substr(read - stream.avail_in);
+            if (rest.find_first_not_of('\0') == std::string_view::npos) return out;  // padded, as by tapes
             if (inflateReset(&stream) != Z_OK) break;
             continue;
         }
