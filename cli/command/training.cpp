@@ -92,6 +92,7 @@ Result<core::Resolved> setUp(const Arguments& arguments, Loaded& loaded) {
 
 // What a device does at least on one core, and how long a run may take: nothing is printed until it ends.
 constexpr double kLoopFlopsPerSecond = 0.5e9, kCpuFlopsPerSecond = 15e9;
+constexpr double kStepSeconds = 1e-3;  // a rank's, however small the model
 constexpr double kMostSeconds = 300;
 
 // The stages of one pipeline work one after another, so a step takes as long as one pipeline's samples do.
@@ -101,7 +102,8 @@ Result<void> checkWork(const core::Model& model, const core::Plan& plan, std::in
         (static_cast<double>(core::forwardFlops(model).value) + static_cast<double>(core::backwardFlops(model).value)) *
         static_cast<double>(plan.microBatches);
     const double rate = device == runtime::DeviceKind::Cpu ? kCpuFlopsPerSecond : kLoopFlopsPerSecond;
-    const double seconds = step * static_cast<double>(steps) / rate;
+    const double ranks = static_cast<double>(plan.mesh.size());
+    const double seconds = static_cast<double>(steps) * (step / rate + ranks * kStepSeconds);
     if (seconds <= kMostSeconds) return {};
     return fail(
         ErrorCode::Unsupported,
@@ -238,9 +240,9 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
         }));
     }
     if (!arguments.json) {
-        SHARDSCOPE_TRY(print(fmt::format(
-            "{}: {} on {} {}, {} samples a step\n", arguments.input.empty() ? "vit_tiny" : loaded.source, one.plan.name,
-            one.plan.mesh.size(), one.plan.mesh.size() == 1 ? "rank" : "ranks", resolved.globalBatch)));
+        SHARDSCOPE_TRY(
+            print(fmt::format("{}: {} on {} {}, {} samples a step\n", model.name, one.plan.name, one.plan.mesh.size(),
+                              one.plan.mesh.size() == 1 ? "rank" : "ranks", resolved.globalBatch)));
     }
     if (arguments.noSetEpoch) {
         const std::int64_t samples =

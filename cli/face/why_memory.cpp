@@ -269,7 +269,7 @@ std::string remedyText(const Report& report, const WhyMemory& why) {
                    remedy.fits ? "yes" : "NO"});
     }
     if (!why.remedies.empty()) text += table.text(2);
-    if (const auto& wide = why.onMoreGpus)
+    if (const auto& wide = why.onMoreGpus; wide && wide->remedy.neededBytes < needed)
         text += fmt::format(
             "  On {} GPUs, each with its batch as now ({} {}s a step together): {} needed, {} less; {}.\n", wide->ranks,
             wide->globalBatch, report.sampleWord, bytesText(wide->remedy.neededBytes),

@@ -258,6 +258,7 @@ core::DType Executor::gradientType(const ParameterPlace& place) const {
 core::DType Executor::madeGradientType(const ParameterPlace& place) const {
     const core::Precision& precision = m_graph.plan.precision;
     if (m_graph.plan.policy == core::UnitPolicy::Ddp || m_graph.plan.fsdp.flat) return precision.compute();
+    if (m_graph.plan.policy == core::UnitPolicy::None) return place.type;  // nothing is reduced
     // A narrower reduce dtype is what autograd already produces (framework semantics 1.10).
     return core::sizeOf(precision.reduction()) < core::sizeOf(place.type) ? precision.reduction() : place.type;
 }

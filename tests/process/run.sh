@@ -138,6 +138,10 @@ expect 3 "patch" simulate vit_tiny --set model.patch_size=5
 expect 3 "vocab" simulate vit_tiny --set model.vocab=5
 expect 0 "" simulate vit_tiny --set parallelism.data_parallel_replicate_degree=2
 expect 5 "no device" run --device abacus
+expect 5 "expected at most 300 s" run --steps 100000
+for strategy in single naive ddp fsdp; do
+  expect 0 "" run --steps 1 --strategy $strategy --set precision.mixed_precision_reduce=bfloat16
+done
 
 # Images from files; a sampler that nobody tells the epoch.
 expect 4 "no train-images-idx3-ubyte" run --data "$work" --steps 1
