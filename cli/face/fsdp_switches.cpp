@@ -4,6 +4,17 @@
 
 namespace shardscope::cli {
 
+namespace {
+
+/// As the items of a Python list.
+std::string quoted(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", name);
+    return text;
+}
+
+}  // namespace
+
 std::string policyArguments(const core::Plan& plan) {
     std::string text;
     if (plan.fsdp.cpuOffload) text += ", offload_policy=offload";
@@ -13,9 +24,7 @@ std::string policyArguments(const core::Plan& plan) {
 
 std::string placementFunction(const core::Plan& plan) {
     if (plan.fsdp.shardedOnDim1.empty()) return "";
-    std::string names;
-    for (const std::string& name : plan.fsdp.shardedOnDim1)
-        names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", name);
+    const std::string names = quoted(plan.fsdp.shardedOnDim1);
     return fmt::format(
         "   second = {{p for n, p in model.named_parameters() if p.dim() > 1\n"
         "             and any((n + \".\").startswith(name + \".\") for name in [{}])}}\n"
@@ -25,9 +34,7 @@ std::string placementFunction(const core::Plan& plan) {
 
 std::string overrideFunction(const core::Plan& plan) {
     if (plan.fsdp.originalDtype.empty()) return "";
-    std::string names;
-    for (const std::string& name : plan.fsdp.originalDtype)
-        names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", name);
+    const std::string names = quoted(plan.fsdp.originalDtype);
     return fmt::format(
         "   names = [{}]\n"
         "   kept = {{p for m_name, m in model.named_modules() for n, p in m.named_parameters(recurse=False)\n"
@@ -46,13 +53,13 @@ std::string fsdp1Calls(const core::Model& model, const core::StepGraph& graph) {
     const auto strategyOf = [&](bool keep) {
         return hybrid ? (keep ? "_HYBRID_SHARD_ZERO2" : "HYBRID_SHARD") : (keep ? "SHARD_GRAD_OP" : "FULL_SHARD");
     };
-    std::string wrapped, apart;  // with the model's strategy, with the other one
+    std::vector<std::string> ofModel, ofOther;  // with the model's strategy, with the other one
     for (const core::Unit& unit : graph.units) {
         if (unit.isRoot) continue;
         const core::Module& module = model.modules[unit.modules.front().index()];
-        std::string& names = (unit.reshard.kind == core::Reshard::Kind::False) == keeps ? wrapped : apart;
-        names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", module.name);
+        ((unit.reshard.kind == core::Reshard::Kind::False) == keeps ? ofModel : ofOther).push_back(module.name);
     }
+    const std::string wrapped = quoted(ofModel), apart = quoted(ofOther);
     using Prefetch = core::FsdpKnobs::FlatPrefetch;
     std::string text =
         "   import torch\n"

@@ -3,7 +3,6 @@
 // itself, there is no copy-out; the gradient is flat as well, made of the parameters' gradients by autograd; the host
 // waits before a gather for units that it has freed; nothing waits for a reduction before the end of backward.
 
-#include <cassert>
 #include <deque>
 
 #include "core/graph/fsdp_reduction.h"
@@ -55,11 +54,7 @@ public:
     }
 
     void afterCompute(const PassStep& step, OpId op) override {
-        for (const TouchedUnit& touched : m_c.touched(step)) {
-            const FsdpUnitState& state = m_state[touched.unit];
-            assert((state.unsharded.valid() || !touched.reads) && "a kernel reads a unit that is not gathered");
-            if (state.unsharded.valid()) m_c.builder.use(state.unsharded, op);
-        }
+        m_state.useGathered(step, op);
         if (!step.kernels.backward) return;
         m_reduction.afterCompute(step, op);
         noteFinished(step);

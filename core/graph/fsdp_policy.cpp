@@ -2,7 +2,6 @@
 // hook of the framework that it stands for, and emits what that hook enqueues, in its order.
 
 #include <algorithm>
-#include <cassert>
 
 #include "core/graph/fsdp_reduction.h"
 #include "core/graph/fsdp_state.h"
@@ -38,11 +37,7 @@ public:
     }
 
     void afterCompute(const PassStep& step, OpId op) override {
-        for (const TouchedUnit& touched : m_c.touched(step)) {
-            const FsdpUnitState& state = m_state[touched.unit];
-            assert((state.unsharded.valid() || !touched.reads) && "a kernel reads a unit that is not gathered");
-            if (state.unsharded.valid()) m_c.builder.use(state.unsharded, op);
-        }
+        m_state.useGathered(step, op);
         if (step.kernels.backward) m_reduction.afterCompute(step, op);
     }
 

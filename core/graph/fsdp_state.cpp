@@ -1,6 +1,7 @@
 #include "core/graph/fsdp_state.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include <fmt/format.h>
 
@@ -117,6 +118,14 @@ BlockId FsdpState::allocate(MemoryCategory category, UnitId unit, Bytes bytes, s
 void FsdpState::gatherStreamsWait(FsdpContext& context, OpId copyOut) {
     if (context.copyIn != m_c.computeStream) m_c.builder.waitOp(context.copyIn, copyOut, EdgeReason::MemoryLimit);
     m_c.builder.waitOp(context.gather, copyOut, EdgeReason::MemoryLimit);
+}
+
+void FsdpState::useGathered(const PassStep& step, OpId op) {
+    for (const TouchedUnit& touched : m_c.touched(step)) {
+        const FsdpUnitState& state = (*this)[touched.unit];
+        assert((state.unsharded.valid() || !touched.reads) && "a kernel reads a unit that is not gathered");
+        if (state.unsharded.valid()) m_c.builder.use(state.unsharded, op);
+    }
 }
 
 void FsdpState::reshard(UnitId unit) {

@@ -127,6 +127,8 @@ public:
     BlockId allocate(MemoryCategory category, UnitId unit, Bytes bytes, std::uint8_t pool);
     /// Both gather streams wait until a buffer has been copied out: it will be reused.
     void gatherStreamsWait(FsdpContext& context, OpId copyOut);
+    /// The kernels of a step read what is gathered of their units.
+    void useGathered(const PassStep& step, OpId op);
     /// Frees the unsharded parameters.
     void reshard(UnitId unit);
 
