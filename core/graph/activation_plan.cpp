@@ -29,10 +29,10 @@ public:
         return std::move(m_plan);
     }
 
-    std::vector<KernelCut> cuts(const GradientSizes& gradients, LayerId apart) {
+    std::vector<KernelCut> cuts(const GradientSizes& gradients, PeakLimits limits, LayerId apart) {
         mapStorages();
         walk();
-        return findCuts(gradients, apart);
+        return findCuts(gradients, limits, apart);
     }
 
 private:
@@ -256,17 +256,21 @@ private:
         }
     }
 
-    // Bytes of gradients that are there while a kernel runs, by kernel. `made`: those that it is the first to make.
+    // Bytes of gradients that are there while a kernel runs, by kernel. `made`: those that it makes.
     std::vector<std::int64_t> gradientsBy(const GradientSizes& sizes, std::vector<std::int64_t>& made) const {
+        const auto bytes = [](std::int64_t elements, double size) {
+            return static_cast<std::int64_t>(static_cast<double>(elements) * size);
+        };
         std::vector<std::int64_t> live(m_kernel, 0);
         made.assign(m_kernel, 0);
-        std::vector<char> known(m_model.parameters.size(), 0);
-        std::int64_t sum = 0, ofLayer = 0;
+        std::vector<std::size_t> madeBy(m_model.parameters.size(), m_model.layers.size());
+        std::int64_t kept = 0, goes = 0;
         for (std::size_t s = 0; s < m_slots.size(); ++s) {
             const KernelRange& range = m_slots[s].kernels;
             const bool backward = m_slots[s].kind == PassSlot::Kind::Kernels && range.backward;
             const std::uint32_t begin = m_firstKernelOf[s], end = m_firstKernelOf[s + 1];
             for (std::uint32_t k = begin; k < end; ++k) {
+                std::int64_t elements = 0, again = 0;
                 if (backward) {
                     const Layer& layer = m_model.layers[range.layer.index()];
                     const Program& program = m_model.programOf(layer);
@@ -274,26 +278,23 @@ private:
                         const Tensor& seen = program.tensor(t);
                         const Tensor& owner = program.tensor(seen.storage.valid() ? seen.storage : t);
                         if (owner.role != TensorRole::ParameterGradient) continue;
-                        char& there = known[layer.parameters[owner.slot].index()];
-                        if (there == 0)
-                            made[k] +=
-                                static_cast<std::int64_t>(static_cast<double>(elementsOf(owner.shape)) * sizes.made);
-                        there = 1;
+                        std::size_t& by = madeBy[layer.parameters[owner.slot].index()];
+                        if (by != range.layer.index())
+                            (by == m_model.layers.size() ? elements : again) += elementsOf(owner.shape);
+                        by = range.layer.index();
                     }
                 }
-                sum += made[k];
-                ofLayer += made[k];
-                live[k] = sum;
+                made[k] = bytes(elements + again, sizes.made);
+                live[k] = kept + goes + made[k];
+                kept += bytes(elements, sizes.kept);
+                if (sizes.ofLayer) goes += made[k] - bytes(elements, sizes.kept);
             }
-            const bool ends = s + 1 == m_slots.size() || m_slots[s + 1].kernels.layer != range.layer;
-            if (!backward || !ends) continue;
-            sum -= static_cast<std::int64_t>(static_cast<double>(ofLayer) * (1 - sizes.kept / sizes.made));
-            ofLayer = 0;
+            if (s + 1 == m_slots.size() || m_slots[s + 1].kernels.layer != range.layer) goes = 0;
         }
         return live;
     }
 
-    std::vector<KernelCut> findCuts(const GradientSizes& sizes, LayerId apart) const {
+    std::vector<KernelCut> findCuts(const GradientSizes& sizes, PeakLimits limits, LayerId apart) const {
         // What lives, as intervals by the kernel that makes it, and the sum kernel by kernel. Messages count with the
         // ops around them.
         std::vector<const Life*> lives;
@@ -318,15 +319,17 @@ private:
         std::vector<std::int64_t> made;
         const std::vector<std::int64_t> gradients = gradientsBy(sizes, made);
 
-        // Forward, backward down to the layer `apart`, and below it.
+        // Each with a limit of its own: forward, backward (down to the layer `apart`), and below it.
         enum Part : std::uint8_t { Forward, Backward, Below };
         std::vector<Part> partOf(m_slots.size(), Forward);
         std::int64_t most[3] = {0, 0, 0};
         Part part = Forward;
         for (std::size_t s = 0; s < m_slots.size(); ++s) {
             const PassSlot& slot = m_slots[s];
-            if (slot.kind == PassSlot::Kind::Kernels && slot.kernels.backward && part == Forward) part = Backward;
-            if (slot.kind == PassSlot::Kind::Kernels && part == Backward && slot.kernels.layer < apart) part = Below;
+            if (slot.kind == PassSlot::Kind::Kernels && limits != PeakLimits::OfStep) {
+                if (slot.kernels.backward && part == Forward) part = Backward;
+                if (limits == PeakLimits::OfReduction && part == Backward && slot.kernels.layer < apart) part = Below;
+            }
             partOf[s] = part;
             for (std::uint32_t k = m_firstKernelOf[s]; k < m_firstKernelOf[s + 1]; ++k)
                 most[part] = std::max(most[part], live[k] + gradients[k]);
@@ -407,8 +410,9 @@ std::vector<PassSlot> slotsOf(const PassScript& script, const Stage& stage) {
 }
 
 std::vector<KernelCut> peakCuts(const Model& model, const Stage& stage, std::span<const PassSlot> slots,
-                                const RecomputeTable& recompute, const GradientSizes& gradients, LayerId apart) {
-    return Planner(model, stage, slots, recompute).cuts(gradients, apart);
+                                const RecomputeTable& recompute, const GradientSizes& gradients, PeakLimits limits,
+                                LayerId apart) {
+    return Planner(model, stage, slots, recompute).cuts(gradients, limits, apart);
 }
 
 ActivationPlan planActivations(const Model& model, const Stage& stage, std::span<const PassSlot> slots,

@@ -50,19 +50,26 @@ struct KernelCut {
     std::uint32_t kernel = 0;
 };
 
-/// Bytes of a gradient's element, as it is made and once the backward pass of its layer is over (under FSDP its share
-/// of the sharded one).
+/// What the gradients of a pass take beside its activations, in bytes of an element.
 struct GradientSizes {
-    double made = 4, kept = 4;
+    double made = 4;       ///< while the op runs that makes it
+    double kept = 4;       ///< from then on; 0 where it is added to one that is there already
+    bool ofLayer = false;  ///< `made` holds until the backward pass of its layer is over (FSDP: until it is reduced)
+};
+
+/// Which ops may hold how much at once.
+enum class PeakLimits : std::uint8_t {
+    OfPasses,     ///< ops of forward and of backward the most that their own pass needs kernel by kernel
+    OfReduction,  ///< as OfPasses; below `apart` backward has a limit of its own: buffers of a reduction are beside it
+    OfStep,       ///< all the most that either needs: enough to tell where the step peaks, with fewer cuts
 };
 
 /// An op's memory is taken at its start and given back at its end, which is more than its kernels need one by one. Cuts
-/// that keep every op of these slots at or below the most that its pass (forward, backward) needs kernel by kernel, so
-/// that this is where the pass peaks. Counted are activations and gradients. Backward of layers below `apart` is held
-/// against its own most: from there on FSDP has the buffers of a reduction beside it.
+/// that keep every op of these slots at or below its limit, so that this is where the pass (or the step) peaks. Counted
+/// are activations and gradients. `apart` matters to PeakLimits::OfReduction alone.
 [[nodiscard]] std::vector<KernelCut> peakCuts(const Model& model, const Stage& stage, std::span<const PassSlot> slots,
                                               const RecomputeTable& recompute, const GradientSizes& gradients,
-                                              LayerId apart);
+                                              PeakLimits limits, LayerId apart = {});
 
 [[nodiscard]] ActivationPlan planActivations(const Model& model, const Stage& stage, std::span<const PassSlot> slots,
                                              const RecomputeTable& recompute);

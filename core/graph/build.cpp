@@ -24,12 +24,12 @@ struct PolicyRow {
     std::unique_ptr<UnitRules> (*make)(ClassContext& context);
 };
 
-constexpr std::int64_t kCutsOfStage = 5;  // about; counted in built graphs
+constexpr std::int64_t kOpsOfCuts = 9;  // of a stage, about: the second part and what it adds to gradients
 
 constexpr PolicyRow kPolicies[] = {
     {UnitPolicy::None, "none", false, 3, 0, makeNoneRules},
     {UnitPolicy::Fsdp, "fsdp", true, 2, 10, makeFsdpRules},
-    {UnitPolicy::Ddp, "ddp", true, 4, 3, makeDdpRules},
+    {UnitPolicy::Ddp, "ddp", true, 4, 5, makeDdpRules},
 };
 
 const PolicyRow& rowOf(UnitPolicy policy) {
@@ -216,7 +216,7 @@ Result<void> checkSize(const Model& model, const Plan& plan, std::size_t units) 
     const std::int64_t stages = plan.mesh.pp;
     // A message down and one up between neighbours, each an op at both of its ends; cuts where a stage peaks.
     const std::int64_t ofMicroBatch = layers * row.opsOfLayer + static_cast<std::int64_t>(units) * row.opsOfUnit +
-                                      (stages - 1) * 4 + stages * kCutsOfStage;
+                                      (stages - 1) * 4 + stages * kOpsOfCuts;
     const std::int64_t most = std::min(kMostOps, kMostOpLooks / stages);
     if (ofMicroBatch <= most / plan.microBatches) return {};
     const char* hint = "lower training.global_batch_size, or raise training.local_batch_size";

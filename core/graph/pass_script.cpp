@@ -74,13 +74,7 @@ public:
                 m_unitOf[p] = static_cast<int>(u);
                 m_inOriginalDtype[p] = !m_units[u].inOriginalDtype.empty() && m_units[u].inOriginalDtype[i];
             }
-        const bool fsdp = plan.policy == UnitPolicy::Fsdp;
-        const auto made = static_cast<double>(sizeOf(plan.precision.compute()));
-        const double share =
-            static_cast<double>(sizeOf(plan.precision.original)) / static_cast<double>(plan.mesh.dpShard);
-        const GradientSizes gradients{made, !fsdp ? made : plan.fsdp.cpuOffload ? 0 : share};
-        cutAndTouch(peakCuts(m_model, m_stage, slotsOf(m_script, m_stage), m_recompute, gradients,
-                             fsdp ? firstUnitsLayer() : m_stage.begin));
+        cutAndTouch(findCuts(plan));
         return std::move(m_script);
     }
 
@@ -392,6 +386,28 @@ private:
         // behind is not there yet while the one before runs.
         for (std::uint32_t k = 0; k < program.backward.size(); ++k)
             pushKernels(m_script.lossBackward, m_end, k, 1, true);
+    }
+
+    [[nodiscard]] std::vector<KernelCut> findCuts(const Plan& plan) const {
+        const auto original = static_cast<double>(sizeOf(plan.precision.original)),
+                   compute = static_cast<double>(sizeOf(plan.precision.compute()));
+        // Every gradient is there from the second micro-batch on, which is then what the step peaks in.
+        const bool there = plan.microBatches > 1;
+        GradientSizes sizes;
+        if (plan.policy == UnitPolicy::Fsdp) {
+            const double share = original / static_cast<double>(plan.mesh.dpShard);
+            sizes = {compute, there || plan.fsdp.cpuOffload ? 0 : share, true};
+            return peakCuts(m_model, m_stage, slotsOf(m_script, m_stage), m_recompute, sizes, PeakLimits::OfReduction,
+                            firstUnitsLayer());
+        }
+        // As in WholeRules::beforeCompute: what is made in another dtype than it is kept in lies beside it first. DDP's
+        // views drop it for what their bucket holds already.
+        const bool ddp = plan.policy == UnitPolicy::Ddp;
+        const double type = ddp || m_model.workload.autocast ? original : compute;
+        sizes.made = there ? compute : type + (type == compute ? 0 : compute);
+        sizes.kept = there || (ddp && plan.ddp.gradientAsBucketView) ? 0 : type;
+        return peakCuts(m_model, m_stage, slotsOf(m_script, m_stage), m_recompute, sizes,
+                        plan.mesh.pp > 1 ? PeakLimits::OfStep : PeakLimits::OfPasses);
     }
 
     // The lowest block of the unit whose backward comes first among the blocks'.
