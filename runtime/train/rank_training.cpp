@@ -1,0 +1,106 @@
+#include "runtime/train/rank_training.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/data/sample_order.h"
+#include "runtime/executor/rank_map.h"
+
+namespace shardscope::runtime {
+
+using core::Result;
+
+namespace {
+
+/// The samples of one rank, from wherever the configuration takes them.
+class RankSamples {
+public:
+    static Result<RankSamples> create(const Training& training, std::int64_t dataRank) {
+        const core::Mesh& mesh = training.graph().plan.mesh;
+        const std::int64_t ofStep = training.config().batch * training.graph().plan.microBatches;
+        RankSamples samples(training, dataRank);
+        if (training.images() != nullptr) {
+            SHARDSCOPE_ASSIGN(samples.m_order, SampleOrder::create(training.images()->size(),
+                                                                   {mesh.dpReplicate * mesh.dpShard, dataRank, ofStep},
+                                                                   training.config().setEpoch));
+        }
+        return samples;
+    }
+
+    Result<Batch> of(std::int64_t step, std::uint16_t microBatch) {
+        const TrainConfig& config = m_training->config();
+        if (m_order) {
+            const auto count = static_cast<std::size_t>(config.batch);
+            const auto* vit = std::get_if<core::VitSpec>(&config.model);
+            return batchOf(*m_training->images(), m_order->indicesOf(step).subspan(microBatch * count, count),
+                           vit->channels);
+        }
+        const std::int64_t first = (m_dataRank * m_training->graph().plan.microBatches + microBatch) * config.batch;
+        if (config.samples) return config.samples(step, first, config.batch);
+        return formulaBatch(*std::get_if<core::VitSpec>(&config.model), first, config.batch);
+    }
+
+private:
+    RankSamples(const Training& training, std::int64_t dataRank) : m_training(&training), m_dataRank(dataRank) {}
+
+    const Training* m_training;
+    std::int64_t m_dataRank;
+    std::optional<SampleOrder> m_order;
+};
+
+}  // namespace
+
+Result<RankRecord> trainRank(const Training& training, std::int64_t rank,
+                             const Executor::CommunicatorSource& communicators) {
+    const TrainConfig& config = training.config();
+    const RankMap place{training.graph().plan.mesh, rank};
+    const std::unique_ptr<Device> owned = deviceOf(config.device);
+    Device& device = *owned;
+    SHARDSCOPE_ASSIGN(
+        const std::unique_ptr<Executor> executor,
+        Executor::create(training.model(), training.graph(), rank, device, communicators, config.optimizer));
+    for (std::size_t p = 0; p < training.initial().size(); ++p)
+        SHARDSCOPE_TRY(executor->loadParameter(core::ParameterId(p), training.initial()[p]));
+
+    RankRecord record;
+    if (config.keepGradients) record.gradients.resize(training.model().parameters.size());
+    RankReport& report = record.report;
+    report.rank = rank;
+    report.rankClass = executor->rankClass().name;
+    report.peak = device.liveBytes();
+    SHARDSCOPE_ASSIGN(RankSamples samples, RankSamples::create(training, place.dataRank()));
+    for (std::int64_t step = 0; step < config.steps; ++step) {
+        StepObserver observer;
+        observer.launched = [&](core::OpId op, const LiveBytes& live) {
+            for (std::size_t c = 0; c < live.size(); ++c) report.peak[c] = std::max(report.peak[c], live[c]);
+            report.peakTotal = std::max(report.peakTotal, std::accumulate(live.begin(), live.end(), std::int64_t{0}));
+            if (config.launched) config.launched(rank, step, op, live);
+        };
+        if (config.keepGradients && step + 1 == config.steps)
+            observer.beforeOptimizer = [&](Executor& running) -> Result<void> {
+                ParameterValues& own = record.gradients;
+                for (std::size_t p = 0; p < own.size(); ++p) {
+                    SHARDSCOPE_ASSIGN(own[p], running.ownGradient(core::ParameterId(p)));
+                }
+                return {};
+            };
+        const auto batches = [&](std::uint16_t microBatch) { return samples.of(step, microBatch); };
+        SHARDSCOPE_ASSIGN(StepOutcome outcome, executor->runStep(batches, observer));
+        if (config.progress && !outcome.losses.empty())
+            config.progress(rank, step,
+                            std::accumulate(outcome.losses.begin(), outcome.losses.end(), 0.0) /
+                                static_cast<double>(outcome.losses.size()));
+        if (step + 1 < config.steps) outcome.times.clear();
+        record.outcomes.push_back(std::move(outcome));
+    }
+    report.atEnd = device.liveBytes();
+    if (config.keepParameters) {
+        record.parameters.resize(training.model().parameters.size());
+        for (std::size_t p = 0; p < record.parameters.size(); ++p) {
+            SHARDSCOPE_ASSIGN(record.parameters[p], executor->ownParameter(core::ParameterId(p)));
+        }
+    }
+    return record;
+}
+
+}  // namespace shardscope::runtime
