@@ -14,6 +14,13 @@ add_library(shardscope_onednn INTERFACE)
 target_include_directories(shardscope_onednn SYSTEM INTERFACE "${ONEDNN_INCLUDE}")
 target_link_libraries(shardscope_onednn INTERFACE "${ONEDNN_LIBRARY}" gomp)
 
+# Gloo: the transport between processes.
+find_path(GLOO_INCLUDE gloo/context.h REQUIRED)
+find_library(GLOO_LIBRARY gloo REQUIRED)
+add_library(shardscope_gloo INTERFACE)
+target_include_directories(shardscope_gloo SYSTEM INTERFACE "${GLOO_INCLUDE}")
+target_link_libraries(shardscope_gloo INTERFACE "${GLOO_LIBRARY}")
+
 set(SHARDSCOPE_GUI OFF)
 if(NOT SHARDSCOPE_BUILD_GUI STREQUAL OFF)
   if(SHARDSCOPE_BUILD_GUI STREQUAL ON)

@@ -1,8 +1,8 @@
 #pragma once
 
 // Collectives and messages of one rank. A communicator is one set of ranks; its calls run one after another in the
-// order of issue. Every call carries a description, which the other members' calls must match: a rank that is at
-// another operation is an error that names both sides, never a hang.
+// order of issue, the first of them with all members (they connect). Every call carries a description, which the other
+// members' calls must match: a rank that is at another operation is an error that names both sides, never a hang.
 
 #include <cstdint>
 #include <span>
@@ -44,12 +44,11 @@ public:
 
     /// buffer[rank * share, +share) of every member into every member's buffer; in place.
     virtual core::Result<Transfer> allGather(const CallLabel& label, std::span<std::byte> buffer) = 0;
-    /// share = sum over members, in rank order and in `label.dtype`, of their input[rank * share, +share), divided by
-    /// the size of the communicator if `average`.
+    /// share = sum over members of their input[rank * share, +share) in `label.dtype`, divided by the size of the
+    /// communicator if `average`: taken in float32, in rank order, and rounded to the dtype once.
     virtual core::Result<Transfer> reduceScatter(const CallLabel& label, std::span<const std::byte> input,
                                                  std::span<std::byte> share, bool average) = 0;
-    /// Every member's buffer = the sum over all, in rank order and in `label.dtype`, divided by the size of the
-    /// communicator if `average`; in place, and the same bits for every member.
+    /// Every member's buffer = the sum over all as in `reduceScatter`; in place, and the same bits for every member.
     virtual core::Result<Transfer> allReduce(const CallLabel& label, std::span<std::byte> buffer, bool average) = 0;
     virtual core::Result<Transfer> send(const CallLabel& label, std::span<const std::byte> message,
                                         std::int64_t to) = 0;

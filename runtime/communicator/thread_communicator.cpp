@@ -7,7 +7,7 @@
 #include <exception>
 #include <thread>
 
-#include "runtime/device/elements.h"
+#include "runtime/communicator/rank_order_sum.h"
 
 namespace shardscope::runtime {
 
@@ -102,25 +102,11 @@ public:
     }
 
 private:
-    /// target = sum over the members, in rank order and rounded to `dtype` after each, of their input from `offset` on.
     static void sumInto(std::span<std::byte> target, std::size_t offset, const ThreadWorld::Meeting& meeting,
                         core::DType dtype, bool average) {
-        const std::int64_t elements = static_cast<std::int64_t>(target.size()) / core::sizeOf(dtype);
-        const TensorView sum{target.data(), dtype, {elements}, {}};
-        for (std::size_t r = 0; r < meeting.entries.size(); ++r) {
-            // The view only reads; TensorView has no const form.
-            auto* part = const_cast<std::byte*>(meeting.entries[r].input.data()) + offset;
-            auto values = loadFloats({part, dtype, {elements}, {}});
-            if (r > 0) {
-                const auto before = loadFloats(sum);
-                for (std::size_t i = 0; i < values.size(); ++i) values[i] += before[i];
-            }
-            storeFloats(sum, values);
-        }
-        if (!average) return;
-        auto values = loadFloats(sum);
-        for (float& value : values) value /= static_cast<float>(meeting.entries.size());
-        storeFloats(sum, values);
+        std::vector<const std::byte*> parts;
+        for (const ThreadWorld::Entry& entry : meeting.entries) parts.push_back(entry.input.data() + offset);
+        sumInRankOrder(parts, target, dtype, average);
     }
 
     [[nodiscard]] std::int64_t worldRank() const { return m_channel.members[static_cast<std::size_t>(m_position)]; }

@@ -1,0 +1,127 @@
+#include "runtime/rendezvous/store_client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/rendezvous/wire.h"
+
+namespace shardscope::runtime {
+
+using core::ErrorCode;
+using core::fail;
+using core::Result;
+using Milliseconds = std::chrono::milliseconds;
+
+namespace {
+
+constexpr Milliseconds kAnswer{30'000};  // what the store itself may take, beyond what it was told to wait
+
+std::string waited(Milliseconds patience) {
+    return patience.count() % 1000 == 0 ? fmt::format("{} s", patience.count() / 1000)
+                                        : fmt::format("{} ms", patience.count());
+}
+
+tl::unexpected<core::Error> notJoined(const std::string& missing, Milliseconds patience) {
+    return fail(ErrorCode::Io, fmt::format("{} did not join within {}", missing, waited(patience)), {},
+                "start every rank, each with the address of rank 0");
+}
+
+}  // namespace
+
+Result<StoreClient> StoreClient::join(const RankAddress& address, ConnectionPurpose purpose, Milliseconds patience) {
+    SHARDSCOPE_ASSIGN(Socket socket, connectTo(address.store, std::chrono::steady_clock::now() + patience));
+    StoreClient client(std::move(socket));
+    WireWriter hello;
+    hello.put(StoreRequest::Hello);
+    hello.put(kStoreMagic);
+    hello.put(kStoreVersion);
+    hello.put(address.fingerprint);
+    hello.put(address.rank);
+    hello.put(address.ranks);
+    hello.put(purpose);
+    const auto answer = client.ask(hello.bytes(), Milliseconds(0));
+    if (!answer) {
+        core::Error error = answer.error();
+        error.where = toString(address.store);
+        return tl::unexpected(std::move(error));
+    }
+    if (answer->status != StoreAnswer::Done)
+        return fail(ErrorCode::Input, answer->text(), toString(address.store),
+                    "start every rank with the same command and another --rank");
+    return client;
+}
+
+Result<StoreClient::Answer> StoreClient::ask(std::span<const std::byte> request, Milliseconds patience) {
+    const Deadline deadline = std::chrono::steady_clock::now() + patience + kAnswer;
+    SHARDSCOPE_TRY(sendMessage(m_socket, request, deadline));
+    SHARDSCOPE_ASSIGN(std::vector<std::byte> message, receiveMessage(m_socket, deadline));
+    if (message.empty() || message.front() > std::byte{2})
+        return fail(ErrorCode::Io, "an answer that is none of the store's", {},
+                    "something else than Shardscope serves there");
+    Answer answer{static_cast<StoreAnswer>(message.front()), {}};
+    answer.value.assign(message.begin() + 1, message.end());
+    return answer;
+}
+
+Result<void> StoreClient::set(const std::string& key, std::span<const std::byte> value) {
+    WireWriter request;
+    request.put(StoreRequest::Set);
+    request.put(key);
+    request.put(std::span(reinterpret_cast<const std::uint8_t*>(value.data()), value.size()));
+    SHARDSCOPE_TRY(ask(request.bytes(), Milliseconds(0)));
+    return {};
+}
+
+Result<std::vector<std::byte>> StoreClient::get(const std::string& key, Milliseconds patience) {
+    WireWriter request;
+    request.put(StoreRequest::Get);
+    request.put(key);
+    request.put(static_cast<std::int64_t>(patience.count()));
+    SHARDSCOPE_ASSIGN(Answer answer, ask(request.bytes(), patience));
+    if (answer.status == StoreAnswer::Done) return std::move(answer.value);
+    if (!answer.value.empty()) return notJoined(answer.text(), patience);
+    return fail(ErrorCode::Io, fmt::format("{} was not there within {}", key, waited(patience)));
+}
+
+Result<void> StoreClient::waitForEveryone(Milliseconds patience) {
+    WireWriter request;
+    request.put(StoreRequest::Everyone);
+    request.put(static_cast<std::int64_t>(patience.count()));
+    SHARDSCOPE_ASSIGN(const Answer answer, ask(request.bytes(), patience));
+    if (answer.status == StoreAnswer::Done) return {};
+    return notJoined(answer.text(), patience);
+}
+
+Result<std::int64_t> StoreClient::ping() {
+    WireWriter request;
+    request.put(StoreRequest::Ping);
+    SHARDSCOPE_ASSIGN(const Answer answer, ask(request.bytes(), Milliseconds(0)));
+    WireReader reader(answer.value);
+    const auto now = reader.get<std::int64_t>();
+    if (!reader.whole()) return fail(ErrorCode::Io, "the store's clock was not understood");
+    return now;
+}
+
+Result<void> StoreClient::tell(std::span<const std::byte> message) {
+    std::size_t at = 0;
+    do {
+        const std::size_t size = std::min(kPiece, message.size() - at);
+        WireWriter request;
+        request.put(StoreRequest::Tell);
+        request.put(static_cast<std::uint8_t>(at + size == message.size()));
+        request.put(std::span(reinterpret_cast<const std::uint8_t*>(message.data()) + at, size));
+        SHARDSCOPE_TRY(sendMessage(m_socket, request.bytes(), std::chrono::steady_clock::now() + kAnswer));
+        at += size;
+    } while (at < message.size());
+    return {};
+}
+
+Result<void> StoreClient::leave() {
+    WireWriter request;
+    request.put(StoreRequest::Leave);
+    SHARDSCOPE_TRY(ask(request.bytes(), Milliseconds(0)));
+    return {};
+}
+
+}  // namespace shardscope::runtime
