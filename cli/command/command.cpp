@@ -12,7 +12,7 @@ namespace shardscope::cli {
 const std::vector<Option>& optionTable() {
     static const std::vector<Option> kOptions{
         {"--set", "KEY=VALUE", "Set a key of the scenario (docs/scenario.md); may be repeated.", "@key"},
-        {"--strategy", "WORDS", "Strategies, separated by commas: single, naive, ddp, fsdp.", "single naive ddp fsdp naive,fsdp ddp,fsdp single,naive,ddp,fsdp"},
+        {"--strategy", "WORDS", "single, naive, ddp or fsdp; compare and sweep take several, separated by commas.", "single naive ddp fsdp naive,fsdp ddp,fsdp single,naive,ddp,fsdp"},
         {"--naive-micro-batch", "N", "Samples that naive placement passes through its stages at a time.", ""},
         {"-o,--output", "FILE", "Write a file of the kind that its ending names: .svg, .png, .pdf (picture), .json, .json.gz "
                                 "(trace for Perfetto), .csv (spans, or rows of a sweep or back-test); may be repeated.", "@file"},
@@ -25,7 +25,8 @@ const std::vector<Option>& optionTable() {
         {"--dot", "", "Print the graph for Graphviz.", ""},
         {"--language", "LANG", "Language of pictures.", "en ko"},
         {"--device", "NAME", "What executes: cpu (oneDNN) or reference (plain loops, the oracle).", "cpu reference"},
-        {"--ranks", "N", "Ranks, whatever the scenario says. Left out: as many as the scenario says, or 4.", ""},
+        {"--ranks", "N", "Ranks, 1 to 64, in place of the scenario's sizes; degrees that --set gives must make as many. Left out: as many as the "
+                          "scenario says, or 4.", ""},
         {"--runs", "FILE", "Training runs that were measured, as CSV (columns below); may be repeated.", "@file"},
         {"--collectives", "FILE", "Collectives that were measured, as CSV; may be repeated.", "@file"},
         {"--gemm", "FILE", "Matrix products that were measured, as CSV; may be repeated.", "@file"},

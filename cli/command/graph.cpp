@@ -8,6 +8,7 @@
 #include "cli/face/layer_times.h"
 #include "cli/face/load.h"
 #include "cli/face/text_table.h"
+#include "cli/face/words.h"
 #include "core/base/printable.h"
 #include "core/graph/build.h"
 #include "core/graph/export.h"
@@ -18,7 +19,7 @@ namespace {
 using core::Result;
 using core::StepGraph;
 
-std::string summaryOf(const StepGraph& graph, const core::Model& model) {
+std::string summaryOf(const StepGraph& graph, const core::Model& model, const std::vector<std::string>& unused) {
     std::string out =
         fmt::format("{}, {}: {} ops, {} edges, {} units, hash {:016x}\n\n", core::printable(model.name),
                     graph.plan.name, graph.ops.size(), graph.edges.size(), graph.units.size(), graph.hash);
@@ -42,6 +43,7 @@ std::string summaryOf(const StepGraph& graph, const core::Model& model) {
         }
     }
     out += table.text(0);
+    for (const std::string& key : unused) out += unusedInWords(key);
     for (const std::string& caveat : model.caveats) out += "  rests on: " + core::printable(caveat) + "\n";
     return out + "\n--dot prints it for Graphviz, --json with every op and what it waits for.\n";
 }
@@ -65,15 +67,18 @@ Result<void> runGraph(const Arguments& arguments, const TextStyle&) {
         }));
     if (arguments.dot) {
         std::string comments;
+        for (const std::string& key : resolved.unused)
+            comments += fmt::format("// not used: {} changes nothing here\n", key);
         for (const std::string& caveat : model.caveats) comments += "// rests on: " + core::printable(caveat) + "\n";
         return print(comments + core::toDot(graph, model));
     }
     if (arguments.json) {
         core::Document out = core::toDocument(graph, model);
         out.set("caveats", listOf(model.caveats));
+        out.set("unused", listOf(resolved.unused));
         return print(core::writeJson(out) + "\n");
     }
-    return print(summaryOf(graph, model));
+    return print(summaryOf(graph, model, resolved.unused));
 }
 
 }  // namespace shardscope::cli

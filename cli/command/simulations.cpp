@@ -99,7 +99,7 @@ Result<void> answer(const Report& report, const Loaded& loaded, const Arguments&
     }
     if (arguments.json) return print(core::writeJson(document) + "\n");
     text += "\n";
-    for (const std::string& key : report.unused) text += fmt::format("  not used: {} changes nothing here\n", key);
+    for (const std::string& key : report.unused) text += unusedInWords(key);
     for (const std::string& caveat : report.caveats) text += "  " + caveatInWords(caveat) + "\n";
     return print(fmt::format("{}\n  {}: {}\n\n{}", setupInWords(report), plan.name, plan.what, text));
 }

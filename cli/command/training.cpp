@@ -11,6 +11,8 @@
 #include "cli/face/load.h"
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
+#include "cli/face/words.h"
+#include "core/scenario/keys.h"
 #include "runtime/data/distributed_sampler.h"
 #include "runtime/train/train.h"
 
@@ -114,6 +116,18 @@ Result<void> checkWork(const core::Model& model, const core::Plan& plan, std::in
         "--steps; or simulate it");
 }
 
+/// The stages that the model can be cut into; what to do is --ranks here.
+Result<void> checkStages(const core::Model& model, const core::Plan& plan) {
+    const auto stages = core::splitStages(model, plan);
+    if (stages || plan.policy != core::UnitPolicy::None) return {};
+    core::Error error = stages.error();
+    const auto layers = static_cast<std::int64_t>(model.layers.size()) - 1;  // the loss goes with the last one
+    if (plan.mesh.pp > layers)
+        error.hint = fmt::format("use at most {} stages, for example --ranks {}", layers,
+                                 std::min<std::int64_t>(layers, kUsualRanks));
+    return tl::unexpected(std::move(error));
+}
+
 /// What comes of a sampler that is not told the epoch: nothing fails, and nothing new is seen.
 std::string repeatedOrder(std::int64_t samples, std::int64_t ranks) {
     constexpr std::size_t kShown = 8;
@@ -129,6 +143,21 @@ std::string repeatedOrder(std::int64_t samples, std::int64_t ranks) {
     return text +
            "Warning: the sampler is not told the epoch, so every epoch repeats this order. In PyTorch: call "
            "sampler.set_epoch(epoch) before each epoch.\n";
+}
+
+/// Beside what no plan uses: what only prices, or the step before this one, would show.
+std::vector<std::string> unusedInRun(const core::Scenario& scenario, const core::Resolved& resolved) {
+    std::vector<std::string> unused = resolved.unused;
+    for (const std::string_view path :
+         {"training.first_step", "training.optimizer_implementation", "training.offload_pin_memory"}) {
+        const core::Key& key = *core::findKey(path);
+        const bool changed = core::valueOf(scenario, key) != core::valueOf(core::Scenario{}, key);
+        // The scenario's own first_step is out of use by now.
+        if (scenario.given(path) && (changed || path == "training.first_step") &&
+            std::ranges::find(unused, path) == unused.end())
+            unused.emplace_back(path);
+    }
+    return unused;
 }
 
 Document jsonOf(const runtime::TrainReport& report, const core::Case& one) {
@@ -207,21 +236,13 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
                     loaded.source,
                     "leave model.dropout, model.kernel_rules and precision.autocast out, or simulate this model");
     SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(resolved.model, one.workload));
-    if (one.plan.schedule == core::StageSchedule::Naive) {
-        const auto layers = static_cast<std::int64_t>(model.layers.size()) - 1;  // the loss goes with the last one
-        if (one.plan.mesh.pp > layers)
-            return fail(ErrorCode::Input,
-                        fmt::format("{} stages for the {} layers of {}", one.plan.mesh.pp, layers, model.name),
-                        "strategy " + one.plan.name,
-                        fmt::format("use at most {} stages, for example --ranks {}", layers,
-                                    std::min<std::int64_t>(layers, kUsualRanks)));
-    }
+    const core::Plan plan = withLayerTimes(one.plan, model, resolved.cluster);
+    SHARDSCOPE_TRY(checkStages(model, plan));
     SHARDSCOPE_TRY(checkWork(model, one.plan, arguments.steps, *device, loaded.source));
     runtime::TrainConfig config;
     config.device = *device;
     config.model = resolved.model;
-    config.plan = one.plan;
-    if (one.plan.split == core::StageSplit::ByTime) config.plan = withLayerTimes(one.plan, model, resolved.cluster);
+    config.plan = plan;
     config.batch = one.workload.batch;
     config.attention = one.workload.attention;
     config.frozen = one.workload.frozen;
@@ -239,25 +260,30 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
             return error;
         }));
     }
-    if (!arguments.json) {
-        SHARDSCOPE_TRY(
-            print(fmt::format("{}: {} on {} {}, {} samples a step\n", model.name, one.plan.name, one.plan.mesh.size(),
-                              one.plan.mesh.size() == 1 ? "rank" : "ranks", resolved.globalBatch)));
-    }
-    if (arguments.noSetEpoch) {
-        const std::int64_t samples =
-            config.images != nullptr ? config.images->size() : runtime::generatedImages(resolved.globalBatch);
-        const std::string told = repeatedOrder(samples, mesh.dpReplicate * mesh.dpShard);
-        if (arguments.json)
-            std::fputs(told.c_str(), stderr);
-        else
-            SHARDSCOPE_TRY(print(told));
-    }
     SHARDSCOPE_ASSIGN(const runtime::TrainReport report, runtime::trainSteps(config).map_error([&](core::Error e) {
         return loaded.scenario.located(std::move(e));
     }));
-    if (arguments.json) return print(core::writeJson(jsonOf(report, one)) + "\n");
-    std::string losses;
+    const std::vector<std::string> unused = unusedInRun(loaded.scenario, resolved);
+    const std::int64_t images =
+        config.images != nullptr ? config.images->size() : runtime::generatedImages(resolved.globalBatch);
+    const std::string order =
+        arguments.noSetEpoch ? repeatedOrder(images, mesh.dpReplicate * mesh.dpShard) : std::string();
+    if (arguments.json) {
+        std::fputs(order.c_str(), stderr);
+        Document out = jsonOf(report, one);
+        out.set("model", Document::of(model.name));
+        out.set("device", Document::of(arguments.device));
+        Document& data = out.set("data", Document::table());
+        data.set("source", Document::of(arguments.data.empty() ? "generated grey shapes" : arguments.data));
+        data.set("images", Document::of(images));
+        out.set("unused", listOf(unused));
+        return print(core::writeJson(out) + "\n");
+    }
+    std::string losses =
+        fmt::format("{}: {} on {} {}, {} samples a step\n", model.name, one.plan.name, one.plan.mesh.size(),
+                    one.plan.mesh.size() == 1 ? "rank" : "ranks", resolved.globalBatch);
+    for (const std::string& key : unused) losses += unusedInWords(key);
+    losses += order;
     for (std::size_t step = 0; step < report.losses.size(); ++step)
         losses += fmt::format("step {:>4}  loss {:.6f}  {}\n", step + 1, report.losses[step],
                               step < report.stepNs.size() ? durationText(report.stepNs[step]) : "");

@@ -6,8 +6,10 @@
 
 #include "cli/face/fsdp_switches.h"
 #include "cli/face/report.h"
+#include "cli/face/running_names.h"
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
+#include "cli/face/whole_calls.h"
 #include "core/plan/sharding.h"
 
 namespace shardscope::cli {
@@ -21,10 +23,6 @@ std::string wordOf(const core::Reshard& reshard) {
         case core::Reshard::Kind::Group: return std::to_string(reshard.group);
     }
     return "";
-}
-
-std::string torchName(core::DType type) {
-    return "torch." + std::string(core::nameOf(type));
 }
 
 std::string rankList(std::int64_t first, std::int64_t count) {
@@ -51,23 +49,6 @@ std::string meshText(const Report& report, const core::Plan& plan) {
         text += fmt::format("   node {}: {}\n", node, rankList(first, std::min(cluster.gpusPerNode, ranks - first)));
     }
     return text;
-}
-
-/// Where the last number of a name stands: [first, end); npos where there is none.
-std::pair<std::size_t, std::size_t> lastNumber(const std::string& name) {
-    const std::size_t last = name.find_last_of("0123456789");
-    if (last == std::string::npos) return {std::string::npos, std::string::npos};
-    std::size_t first = last;
-    while (first > 0 && name[first - 1] >= '0' && name[first - 1] <= '9') --first;
-    return {first, last + 1};
-}
-
-/// Whether two names differ in their last number alone, which counts on by one.
-bool follows(const std::string& before, const std::string& after) {
-    const auto [first, end] = lastNumber(before);
-    if (first == std::string::npos || end - first > 9) return false;
-    const int number = std::stoi(before.substr(first, end - first));
-    return after == before.substr(0, first) + std::to_string(number + 1) + before.substr(end);
 }
 
 /// Units that are alike in all the figures shown and follow each other, in one line.
@@ -161,25 +142,11 @@ std::string rootText(const PlanReport& plan) {
     return text.empty() ? "   it owns no parameters of its own\n" : text;
 }
 
-/// "blocks.{i}" for names that differ in one running number only; empty if they do not.
-std::string runningName(const std::vector<std::string>& names) {
-    if (names.size() < 3) return "";
-    const auto [first, end] = lastNumber(names[0]);
-    if (first == std::string::npos) return "";
-    for (std::size_t i = 0; i < names.size(); ++i)
-        if (names[i] != names[0].substr(0, first) + std::to_string(i) + names[0].substr(end)) return "";
-    return names[0].substr(0, first) + "{i}" + names[0].substr(end);
-}
-
 std::vector<const core::Unit*> unitsBelowRoot(const core::StepGraph& graph) {
     std::vector<const core::Unit*> units;
     for (const core::Unit& unit : graph.units)
         if (!unit.isRoot) units.push_back(&unit);
     return units;
-}
-
-std::string submodule(const std::string& name) {
-    return fmt::format("model.get_submodule({}\"{}\")", name.find('{') == std::string::npos ? "" : "f", name);
 }
 
 /// One fully_shard a unit, in the graph's order, which is that of the calls; units of equally many modules whose names
@@ -261,16 +228,7 @@ std::string prefetchCalls(const core::Model& model, const core::StepGraph& graph
     }
     std::string text = "   units = [";
     for (std::size_t i = 0; i < names.size();) {
-        // The longest stretch of names that count up from here.
-        std::string running;
-        std::size_t count = 1;
-        for (std::size_t n = 3; i + n <= names.size(); ++n) {
-            const auto first = names.begin() + static_cast<std::ptrdiff_t>(i);
-            const std::string more = runningName({first, first + static_cast<std::ptrdiff_t>(n)});
-            if (more.empty()) break;
-            running = more;
-            count = n;
-        }
+        const auto [running, count] = runningFrom(names, i);
         text += i > 0 ? ",\n            " : "";
         text += count > 1 ? fmt::format("*({} for i in range({}))", submodule(running), count) : submodule(names[i]);
         i += count;
@@ -282,7 +240,9 @@ std::string prefetchCalls(const core::Model& model, const core::StepGraph& graph
 std::string fsdpCalls(const PlanReport& plan) {
     const core::StepGraph& graph = *plan.graph;
     const core::Plan& p = graph.plan;
-    if (p.fsdp.flat) return checkpointCalls(*plan.model, p) + fsdp1Calls(*plan.model, graph) + stepCalls(p);
+    if (p.fsdp.flat)
+        return checkpointCalls(*plan.model, p) + compileCalls(*plan.model, p) + fsdp1Calls(*plan.model, graph) +
+               stepCalls(p);
     std::string text =
         "   import torch\n"
         "   from torch.distributed.device_mesh import init_device_mesh\n"
@@ -323,7 +283,7 @@ std::string fsdpCalls(const PlanReport& plan) {
     if (p.fsdp.cpuOffload)
         text += fmt::format("   offload = CPUOffloadPolicy(pin_memory={})\n", p.fsdp.pinMemory ? "True" : "False");
     text += placementFunction(p);
-    text += checkpointCalls(*plan.model, p);
+    text += checkpointCalls(*plan.model, p) + compileCalls(*plan.model, p);
     text += unitCalls(*plan.model, graph);
     if (p.fsdp.wrap.root) {
         const core::Reshard& given = p.fsdp.rootReshardAfterForward;
@@ -339,9 +299,13 @@ std::string stageText(const PlanReport& plan) {
     TextTable table({"stage", "layers", "parameters"}, {Align::Left, Align::Left, Align::Right});
     for (const core::RankClass& stage : graph.classes) {
         std::int64_t elements = 0;
+        std::vector<bool> counted(model.parameters.size(), false);  // layers of one stage may share a weight
         for (std::size_t l = stage.layerBegin.index(); l < stage.layerEnd.index(); ++l)
-            for (const core::ParameterId id : model.layers[l].parameters)
+            for (const core::ParameterId id : model.layers[l].parameters) {
+                if (counted[id.index()]) continue;
+                counted[id.index()] = true;
                 elements += core::elementsOf(model.parameters[id.index()].shape);
+            }
         const std::string first = model.layers[stage.layerBegin.index()].name;
         const std::string last = model.layers[stage.layerEnd.index() - 1].name;
         table.row({std::to_string(stage.stage), first == last ? first : fmt::format("{} .. {}", first, last),
@@ -388,33 +352,6 @@ std::string syncText(const core::Plan& plan) {
                : fmt::format("So after the last of {} micro-batches, then the optimizer steps", plan.microBatches);
 }
 
-std::string ddpCalls(const core::Model& model, const core::Plan& plan) {
-    std::string text = "   import torch\n   from torch.nn.parallel import DistributedDataParallel as DDP\n";
-    text += checkpointCalls(model, plan) + "   model = DDP(model";
-    if (plan.ddp.bucketCap) text += fmt::format(", bucket_cap_mb={:g}", *plan.ddp.bucketCap);
-    if (!plan.ddp.bucketCapList.empty())
-        text += fmt::format(", bucket_cap_mb_list=[{}]", fmt::join(plan.ddp.bucketCapList, ", "));
-    if (plan.ddp.findUnusedParameters) text += ", find_unused_parameters=True";
-    if (plan.ddp.staticGraph) text += ", static_graph=True";
-    if (plan.ddp.gradientAsBucketView) text += ", gradient_as_bucket_view=True";
-    text += ")\n";
-    if (plan.evaluation) return text + stepCalls(plan);
-    const core::Precision& precision = plan.precision;
-    const bool autocast = precision.compute() != precision.original;
-    std::string indent = "   ";
-    // Forward has to stand inside as well: it is there that DDP decides whether to reduce.
-    if (plan.microBatches > 1 && plan.gradientSync == core::GradientSync::LastMicroBatch) {
-        text += indent + "with model.no_sync():  # every micro-batch but the last\n";
-        indent += "    ";
-    }
-    if (autocast)
-        text += fmt::format("{}with torch.autocast(\"cuda\", dtype={}):\n", indent, torchName(precision.compute()));
-    if (autocast || indent.size() > 3)
-        text += fmt::format("{}{}loss = criterion(model(x), y)\n{}loss.backward()\n", indent, autocast ? "    " : "",
-                            indent);
-    return text + stepCalls(plan);
-}
-
 }  // namespace
 
 std::string explanation(const Report& report, const PlanReport& plan) {
@@ -458,6 +395,8 @@ std::string explanation(const Report& report, const PlanReport& plan) {
     text += peakText(plan);
     if (p.policy == core::UnitPolicy::Fsdp) text += "The same in PyTorch\n" + fsdpCalls(plan);
     if (p.policy == core::UnitPolicy::Ddp) text += "The same in PyTorch\n" + ddpCalls(*plan.model, p);
+    if (p.policy == core::UnitPolicy::None && p.mesh.pp == 1)
+        text += "The same in PyTorch\n" + singleCalls(*plan.model, p);
     return text;
 }
 

@@ -75,12 +75,12 @@ std::string fsdp1Calls(const core::Model& model, const core::StepGraph& graph) {
         text += fmt::format("   model.to({})\n", torchName(p.precision.original));
     text += fmt::format(
         "   options = dict(device_mesh=mesh, mixed_precision=MixedPrecision(param_dtype={}, reduce_dtype={}),\n"
-        "                  backward_prefetch={}, limit_all_gathers={})\n",
+        "                  backward_prefetch={}, limit_all_gathers={}{})\n",
         torchName(p.precision.compute()), torchName(p.precision.reduction()),
         knobs.flatPrefetch == Prefetch::Before  ? "BackwardPrefetch.BACKWARD_PRE"
         : knobs.flatPrefetch == Prefetch::After ? "BackwardPrefetch.BACKWARD_POST"
                                                 : "None",
-        knobs.limitAllGathers ? "True" : "False");
+        knobs.limitAllGathers ? "True" : "False", p.compiled ? ", use_orig_params=True" : "");
     if (apart.empty()) {
         text += fmt::format(
             "   units = [model.get_submodule(name) for name in [{}]]\n"

@@ -8,6 +8,8 @@
 
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
+#include "cli/face/words.h"
+#include "core/scenario/keys.h"
 #include "traces/formats/text.h"
 
 namespace shardscope::cli {
@@ -77,7 +79,10 @@ Result<Sweep> sweep(const Loaded& loaded, const std::string& over, std::span<con
         if (!applied && applied.error().message == "no such key") return tl::unexpected(applied.error());
         // A sweep over strategies says itself which one each row is.
         const auto asked = out.key == "parallelism.strategy" ? std::span<const std::string>() : strategies;
-        out.points.push_back({value, evaluatePoint(loaded, assignment, asked)});
+        const core::Key* key = core::findKey(out.key);
+        const bool isDefault =
+            applied && key != nullptr && core::valueOf(probe, *key) == core::valueOf(core::Scenario{}, *key);
+        out.points.push_back({value, evaluatePoint(loaded, assignment, asked), isDefault});
     }
     if (std::none_of(out.points.begin(), out.points.end(), [](const SweepPoint& p) { return p.report.has_value(); })) {
         core::Error first = out.points.front().report.error();
@@ -96,6 +101,22 @@ Result<void> checkPoints(const Sweep& sweep) {
     const auto count = std::count_if(sweep.points.begin(), sweep.points.end(), bad);
     return fail(first->report.error().code, fmt::format("{} of the {} values cannot be", count, sweep.points.size()),
                 "--over " + sweep.key, "the answer above says why; leave them out, or change what they disagree with");
+}
+
+std::vector<std::string> unusedIn(const Sweep& sweep) {
+    const core::Key* swept = core::findKey(sweep.key);
+    std::vector<std::string> unused;
+    for (const core::Key& key : core::scenarioKeys()) {
+        bool any = false, all = true;
+        for (const SweepPoint& point : sweep.points) {
+            if (!point.report || (&key == swept && point.isDefault)) continue;
+            const bool found = std::ranges::find(point.report->unused, key.path) != point.report->unused.end();
+            any = any || found;
+            all = all && found;
+        }
+        if (any && all) unused.emplace_back(key.path);
+    }
+    return unused;
 }
 
 std::string sweepTable(const Sweep& sweep) {
@@ -126,7 +147,9 @@ std::string sweepTable(const Sweep& sweep) {
     std::set<std::string> caveats;
     for (const SweepPoint& point : sweep.points)
         if (point.report) caveats.insert(point.report->caveats.begin(), point.report->caveats.end());
-    if (!caveats.empty()) text += "\n";
+    const std::vector<std::string> unused = unusedIn(sweep);
+    if (!caveats.empty() || !unused.empty()) text += "\n";
+    for (const std::string& key : unused) text += unusedInWords(key);
     for (const std::string& caveat : caveats) text += "  rests on: " + caveat + "\n";
     return text;
 }
@@ -146,6 +169,9 @@ Document sweepDocument(const Sweep& sweep) {
         points.items.push_back(std::move(row));
     }
     out.set("points", std::move(points));
+    Document unused = Document::list();
+    for (const std::string& key : unusedIn(sweep)) unused.items.push_back(Document::of(key));
+    out.set("unused", std::move(unused));
     return out;
 }
 

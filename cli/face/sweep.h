@@ -14,6 +14,7 @@ namespace shardscope::cli {
 struct SweepPoint {
     std::string value;  ///< as it was written
     core::Result<Report> report;
+    bool isDefault = false;  ///< the value is the key's default, which cannot be for nothing
 };
 
 struct Sweep {
@@ -28,6 +29,9 @@ struct Sweep {
 
 /// Fails with the code of the first point that could not be, and says how many they are.
 [[nodiscard]] core::Result<void> checkPoints(const Sweep& sweep);
+
+/// Keys that were given and that no plan of any point uses, in the order of the keys; the swept one too.
+[[nodiscard]] std::vector<std::string> unusedIn(const Sweep& sweep);
 
 [[nodiscard]] std::string sweepTable(const Sweep& sweep);
 [[nodiscard]] core::Document sweepDocument(const Sweep& sweep);

@@ -9,6 +9,7 @@
 #include "cli/face/report.h"
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
+#include "cli/face/words.h"
 #include "core/base/printable.h"
 
 namespace shardscope::cli {
@@ -258,7 +259,7 @@ std::string textReport(const Report& report) {
     text += transferTable(report);
     text += "\nMemory\n" + memoryTable(report);
     if (!report.notes.empty() || !report.caveats.empty() || !report.unused.empty()) text += "\n";
-    for (const std::string& key : report.unused) text += fmt::format("  not used: {} changes nothing here\n", key);
+    for (const std::string& key : report.unused) text += unusedInWords(key);
     for (const std::string& note : report.notes) text += "  fair: " + note + "\n";
     const bool evaluates = report.plans.front().setup.plan.evaluation;
     text += fmt::format(

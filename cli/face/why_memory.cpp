@@ -117,6 +117,7 @@ std::vector<Candidate> candidatesFor(const Report& report, const PlanReport& pla
             add({"parallelism.fsdp_reshard_after_forward=always", "parallelism.fsdp_keep_last_unit=false"});
         if (std::any_of(units.begin(), units.end(), [&](const core::Unit& u) { return u.isRoot && kept(u); }))
             add({"parallelism.fsdp_root_reshard_after_forward=always"});
+        if (p.fsdp.flat && !p.fsdp.limitAllGathers) add({"parallelism.fsdp1_limit_all_gathers=true"});
         if (p.fsdp.keepBetweenMicroBatches) add({"parallelism.fsdp_reshard_after_backward=true"});
         if (p.fsdp.reduceInputs > 1) add({"parallelism.fsdp_reduce_scatter_inputs=1"});
         if (p.fsdp.lastBackwardOnly) add({"parallelism.fsdp_last_backward_only=false"});

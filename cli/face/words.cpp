@@ -73,6 +73,10 @@ std::string setupInWords(const Report& report, const std::string& language) {
     return fmt::format("{}, {}, 스텝마다 {} {}개", report.modelName, report.cluster.name, word, report.globalBatch);
 }
 
+std::string unusedInWords(const std::string& key) {
+    return fmt::format("  not used: {} changes nothing here\n", key);
+}
+
 std::string caveatInWords(const std::string& caveat, const std::string& language) {
     return (language == "ko" ? "전제: " : "rests on: ") + caveat;
 }

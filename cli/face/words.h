@@ -13,6 +13,8 @@ namespace shardscope::cli {
 [[nodiscard]] std::string planInWords(const core::Case& one, const std::string& language = "en");
 /// Model, hardware and batch.
 [[nodiscard]] std::string setupInWords(const Report& report, const std::string& language = "en");
+/// "  not used: training.frozen changes nothing here", with its newline.
+[[nodiscard]] std::string unusedInWords(const std::string& key);
 /// "rests on: ...": the caveat itself is not translated.
 [[nodiscard]] std::string caveatInWords(const std::string& caveat, const std::string& language = "en");
 

@@ -10,6 +10,7 @@
 #include "core/graph/graph_builder.h"
 #include "core/graph/stage_schedule.h"
 #include "core/graph/unit_rules.h"
+#include "core/plan/autocast.h"
 
 namespace shardscope::core {
 
@@ -301,16 +302,14 @@ Result<void> checkReached(const Plan& plan, const ClassContext& context) {
     return {};
 }
 
-Result<void> checkAutocast(const Model& model, const Plan& plan) {
+Result<void> checkAutocastOf(const Model& model, const Plan& plan) {
     if (!model.workload.autocast) return {};
     if (plan.policy == UnitPolicy::Fsdp)
-        return fail(ErrorCode::Unsupported, "found true under FSDP2, whose mixed precision casts by itself",
-                    "[precision] autocast", "leave it out, or choose the strategy single, naive or ddp");
-    if (plan.precision.original == DType::F32 && sizeOf(plan.precision.compute()) < sizeOf(DType::F32)) return {};
-    return fail(ErrorCode::Input,
-                fmt::format("found true with parameters in {} and products in {}, expected float32 and a shorter one",
-                            nameOf(plan.precision.original), nameOf(plan.precision.compute())),
-                "[precision] autocast", "set dtype = \"float32\" and mixed_precision_param = \"bfloat16\"");
+        return fail(
+            ErrorCode::Unsupported,
+            fmt::format("found true under FSDP{}, whose mixed precision casts by itself", plan.fsdp.flat ? 1 : 2),
+            "[precision] autocast", "leave it out, or choose the strategy single, naive or ddp");
+    return checkAutocast(plan.precision);
 }
 
 Result<void> checkStreams(const Plan& plan, std::size_t units) {
@@ -327,7 +326,7 @@ Result<void> checkStreams(const Plan& plan, std::size_t units) {
 
 Result<StepGraph> buildStepGraph(const Model& model, const Plan& plan, const Work& work) {
     SHARDSCOPE_TRY(checkPlan(plan));
-    SHARDSCOPE_TRY(checkAutocast(model, plan));
+    SHARDSCOPE_TRY(checkAutocastOf(model, plan));
     SHARDSCOPE_TRY(checkCheckpointing(model, plan));
     SHARDSCOPE_ASSIGN(const auto stages, stagesOf(model, plan));
     SHARDSCOPE_TRY(checkFrozen(model, plan, stages));

@@ -97,26 +97,7 @@ void FsdpReduction::reduceFlat(UnitId unit) {
         b.use(output, b.addOp(allReduce));
     }
     if (divide.post > 1) b.use(output, this->divide(OpKind::PostDivide, unit, post, divide.post, share));
-    const bool accumulate = state.shardedGradient.valid();
-    const Bytes shard = m_state.gradientShardBytes(unit);
-    if (!views && !accumulate)
-        state.shardedGradient = m_state.allocate(MemoryCategory::ShardedGradients, unit, shard, post);
-    Op copyOut = m_state.op(OpKind::ReduceCopyOut, unit, post, Phase::Reduction);
-    copyOut.dtype = original;
-    copyOut.accumulate = accumulate;
-    copyOut.bytes = shard;
-    if (views) {
-        copyOut.launches = 0;
-    } else {
-        copyOut.read = accumulate ? share + shard : share;
-        copyOut.written = shard;
-    }
-    context.postReduce = b.addOp(copyOut);
-    b.use(output, context.postReduce);
-    if (views)
-        state.shardedGradient = output;
-    else
-        b.use(state.shardedGradient, context.postReduce);
+    const bool accumulate = copyOut(unit, post, output, views);
     b.mark(accumulate ? Mark::GradientAdded : Mark::GradientSet, unit);
     if (!views && m_state.hybrid()) m_allReduced.push_back(output);
     if (!views && !m_state.hybrid()) b.release(output);

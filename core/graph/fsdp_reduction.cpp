@@ -191,7 +191,7 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
     FsdpUnitState& state = m_state[unit];
     const Unit& described = m_c.unit(unit);
     const std::int64_t ranks = m_state.ranks();
-    const DType reduceType = m_c.plan.precision.reduction(), original = m_c.plan.precision.original;
+    const DType reduceType = m_c.plan.precision.reduction();
     const Bytes whole{described.trainedPadded * sizeOf(reduceType)};
     const Bytes share{whole.value / ranks};
 
@@ -237,7 +237,8 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
     const bool partly = m_c.plan.gradientSync == GradientSync::AllReduceLast && m_state.hybrid();
     const bool replicated = m_state.hybrid() && (!partly || m_state.lastMicroBatch());
     // Without a cast the sharded gradients are views into the output of the reduction.
-    const bool views = reduceType == original && !state.shardedGradient.valid() && (!partly || replicated);
+    const bool views =
+        reduceType == m_c.plan.precision.original && !state.shardedGradient.valid() && (!partly || replicated);
     const BlockId output = m_state.allocate(views ? MemoryCategory::ShardedGradients : MemoryCategory::ReduceBuffers,
                                             unit, share, context.reduce);
     const Division divide = division();
@@ -297,41 +298,49 @@ void FsdpReduction::reduce(UnitId unit, FsdpContext& context) {
         b.use(ranks == 1 ? input : output, this->divide(OpKind::PostDivide, unit, post, divide.post, share));
     if (ranks == 1) b.mark(Mark::ReduceIssued, unit);
 
-    const bool accumulate = state.shardedGradient.valid();
-    const Bytes shard = m_state.gradientShardBytes(unit);
-    if (!views && !accumulate)
-        state.shardedGradient = m_state.allocate(MemoryCategory::ShardedGradients, unit, shard, post);
-    Op copyOut = m_state.op(OpKind::ReduceCopyOut, unit, post, Phase::Reduction);
-    copyOut.dtype = original;
-    copyOut.accumulate = accumulate;
-    copyOut.bytes = shard;
-    if (!views || ranks == 1) {
-        copyOut.read = accumulate ? share + shard : share;
-        copyOut.written = shard;
-    } else {
-        copyOut.launches = 0;
-    }
-    context.postReduce = b.addOp(copyOut);
-    b.use(output, context.postReduce);
+    const bool accumulate = copyOut(unit, post, output, views);
     if (ranks == 1) {
         b.use(input, context.postReduce);
         reduced = context.postReduce;
     }
-    if (views) {
-        state.shardedGradient = output;
-    } else {
-        b.use(state.shardedGradient, context.postReduce);
-        if (replicated) {
-            // Of an earlier micro-batch whose backward was not told to be the last: this one takes its place.
-            if (state.summed.valid()) b.release(state.summed);
-            state.summed = output;
-        } else {
-            b.release(output);
-        }
+    if (!views && replicated) {
+        // Of an earlier micro-batch whose backward was not told to be the last: this one takes its place.
+        if (state.summed.valid()) b.release(state.summed);
+        state.summed = output;
+    } else if (!views) {
+        b.release(output);
     }
     b.mark(accumulate || state.gradientOnHost ? Mark::GradientAdded : Mark::GradientSet, unit);
     if (m_state.offloads()) copyToHost(unit, context, post);
     context.reductions.push_back({unit, input, reduced});
+}
+
+bool FsdpReduction::copyOut(UnitId unit, std::uint8_t stream, BlockId output, bool views) {
+    GraphBuilder& b = m_c.builder;
+    FsdpUnitState& state = m_state[unit];
+    const bool accumulate = state.shardedGradient.valid();
+    const Bytes shard = m_state.gradientShardBytes(unit), share = b.block(output).bytes;
+    if (!views && !accumulate)
+        state.shardedGradient = m_state.allocate(MemoryCategory::ShardedGradients, unit, shard, stream);
+    Op copy = m_state.op(OpKind::ReduceCopyOut, unit, stream, Phase::Reduction);
+    copy.dtype = m_c.plan.precision.original;
+    copy.accumulate = accumulate;
+    copy.bytes = shard;
+    // One rank's share is not in the output yet: nothing was scattered into it.
+    if (!views || m_state.ranks() == 1) {
+        copy.read = accumulate ? share + shard : share;
+        copy.written = shard;
+    } else {
+        copy.launches = 0;
+    }
+    const OpId done = b.addOp(copy);
+    b.use(output, done);
+    if (views)
+        state.shardedGradient = output;
+    else
+        b.use(state.shardedGradient, done);
+    m_state.contextOf(unit).postReduce = done;
+    return accumulate;
 }
 
 void FsdpReduction::copyToHost(UnitId unit, FsdpContext& context, std::uint8_t stream) {

@@ -52,6 +52,9 @@ private:
     void accumulate(UnitId unit);
     [[nodiscard]] bool keepsInReduceType(UnitId unit) const;
     void reduce(UnitId unit, FsdpContext& context);
+    /// From the reduced share to the sharded gradient: `output` itself (`views`), or a cast of it, added to what is
+    /// there. Whether it was added.
+    bool copyOut(UnitId unit, std::uint8_t stream, BlockId output, bool views);
     /// CPU offload: the reduced gradients of a unit leave the device.
     void copyToHost(UnitId unit, FsdpContext& context, std::uint8_t stream);
     OpId divide(OpKind kind, UnitId unit, std::uint8_t stream, double factor, Bytes bytes);

@@ -51,21 +51,22 @@ Cuts byLayers(const Model& model, std::size_t layers, std::size_t stages) {
     return cuts;
 }
 
-Error tooManyStages(const Plan& plan, std::size_t layers, const std::string& model) {
+Error tooManyStages(const Model& model, const Plan& plan, std::size_t layers) {
     const std::int64_t stages = plan.mesh.pp;
+    const auto blocks = std::count_if(model.layers.begin(), model.layers.end(),
+                                      [](const Layer& layer) { return layer.kind == LayerKind::Block; });
+    const std::string parts =
+        fmt::format("{} has {} blocks, {} parts with what stands before and after them", model.name, blocks, layers);
     if (plan.policy != UnitPolicy::None)
-        return {ErrorCode::Input, fmt::format("{} stages for the {} layers of {}", stages, layers, model),
-                "[parallelism] pipeline_parallel_degree",
+        return {ErrorCode::Input, fmt::format("{} stages; {}", stages, parts), "[parallelism] pipeline_parallel_degree",
                 fmt::format("use at most {0} stages: --set parallelism.pipeline_parallel_degree={0}", layers)};
     // Few enough for the nodes of any preset, and a number that batches are usually divisible by.
     const std::int64_t example = layers >= 4 ? 4 : layers >= 2 ? 2 : 1;
-    return {
-        ErrorCode::Input,
-        fmt::format("naive placement on {0} GPUs makes {0} stages for the {1} layers of {2}", stages, layers, model),
-        "strategy " + plan.name,
-        fmt::format("use at most {} GPUs, for example --set cluster.nodes=1 --set cluster.gpus_per_node={} --set "
-                    "parallelism.data_parallel_shard_degree=-1, or a deeper model",
-                    layers, example)};
+    return {ErrorCode::Input, fmt::format("naive placement on {0} ranks makes {0} stages; {1}", stages, parts),
+            "strategy " + plan.name,
+            fmt::format("use at most {} GPUs, for example --set cluster.nodes=1 --set cluster.gpus_per_node={} --set "
+                        "parallelism.data_parallel_shard_degree=-1, or a deeper model",
+                        layers, example)};
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ Result<std::vector<std::pair<LayerId, LayerId>>> splitStages(const Model& model,
     if (model.layers.empty()) return fail(ErrorCode::Input, "the model has no layers", model.name);
     const bool hasLoss = model.layers.back().kind == LayerKind::Loss;
     const std::size_t layers = model.layers.size() - (hasLoss ? 1 : 0);
-    if (static_cast<std::uint64_t>(stages) > layers) return tl::unexpected(tooManyStages(plan, layers, model.name));
+    if (static_cast<std::uint64_t>(stages) > layers) return tl::unexpected(tooManyStages(model, plan, layers));
     const auto count = static_cast<std::size_t>(stages);
 
     Cuts cuts;

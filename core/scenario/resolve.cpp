@@ -6,6 +6,7 @@
 
 #include "core/graph/form_units.h"
 #include "core/model/hf_model.h"
+#include "core/plan/autocast.h"
 #include "core/scenario/keys.h"
 #include "core/scenario/unused_settings.h"
 
@@ -224,12 +225,8 @@ Result<Workload> workloadOf(const Scenario& scenario, const ModelSpec& model, co
             return refuse(scenario, std::string(key), "this model's kernels are not known for it",
                           "choose a vision transformer of torchvision, a model of llama's family or GPT-2");
     }
-    if (workload.autocast && (precision.original != DType::F32 || sizeOf(precision.compute()) >= sizeOf(DType::F32)))
-        return refuse(scenario, "precision.autocast",
-                      fmt::format("found true with parameters in {} and products in {}, expected float32 and a shorter "
-                                  "one",
-                                  nameOf(precision.original), nameOf(precision.compute())),
-                      "set dtype = \"float32\" and mixed_precision_param = \"bfloat16\"");
+    if (workload.autocast)
+        SHARDSCOPE_TRY(checkAutocast(precision).map_error([&](Error e) { return scenario.located(std::move(e)); }));
     if (scenario.training.seqLen > 0 && std::holds_alternative<VitSpec>(model))
         return refuse(scenario, "training.seq_len", "a vision transformer's sequence follows from its image",
                       "leave seq_len out, or change model.image_size and model.patch_size");

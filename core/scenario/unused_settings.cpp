@@ -30,6 +30,8 @@ bool usedBy(const Key& key, const Scenario& scenario, const Plan& plan) {
         if (name.starts_with("ddp_")) return plan.policy == UnitPolicy::Ddp && trains;
         return name != "pipeline_parallel_split" || plan.mesh.pp > 1;
     }
+    // Gradients that DDP averages and stages send are as backward makes them.
+    if (key.path == "precision.mixed_precision_reduce") return fsdp && trains;
     if (key.section() != "training") return true;
     const std::string_view name = key.name();
     const Checkpointing::Mode mode = plan.checkpointing.mode;
@@ -44,18 +46,41 @@ bool usedBy(const Key& key, const Scenario& scenario, const Plan& plan) {
     return true;
 }
 
-/// Whether fused RMS norms make another model of it.
-bool hasRmsNorms(const ModelSpec& spec, Workload workload) {
-    const auto kernels = [&](bool fused) {
-        workload.fusedRmsNorm = fused;
-        const auto model = buildModel(spec, workload);
-        std::vector<std::string_view> ops;
-        if (model)
-            for (const Program& program : model->programs)
-                for (const Kernel& kernel : program.forward) ops.push_back(kernel.op);
-        return ops;
-    };
-    return kernels(true) != kernels(false);
+struct ModelSetting {
+    std::string_view key;
+    void (*leaveOut)(Workload& workload);
+};
+
+constexpr ModelSetting kModelSettings[] = {
+    {"model.attention",
+     [](Workload& w) { w.attention = w.cpuRules ? Workload::AttentionKind::Cpu : Workload::AttentionKind::Flash; }},
+    {"model.rms_norm", [](Workload& w) { w.fusedRmsNorm = false; }},
+    {"model.dropout", [](Workload& w) { w.dropout = Workload::Dropout::Config; }},
+    {"model.kernel_rules",
+     [](Workload& w) {
+         w.cpuRules = false;
+         if (w.attention == Workload::AttentionKind::Cpu) w.attention = Workload::AttentionKind::Flash;
+     }},
+};
+
+/// What a model's programs are told apart by: their kernels, and what these make.
+std::vector<std::pair<std::string, std::int64_t>> kernelsOf(const Model& model) {
+    std::vector<std::pair<std::string, std::int64_t>> all;
+    for (const Program& program : model.programs) {
+        for (const std::vector<Kernel>* pass : {&program.forward, &program.backward})
+            for (const Kernel& kernel : *pass) all.emplace_back(kernel.op, kernel.written.value);
+        for (const TensorId tensor : savedForBackward(program))
+            all.emplace_back("saved", program.tensor(tensor).bytes().value);
+    }
+    return all;
+}
+
+/// Whether the setting makes another model of it.
+bool changesModel(const ModelSpec& spec, Workload workload, const ModelSetting& setting) {
+    const auto with = buildModel(spec, workload);
+    setting.leaveOut(workload);
+    const auto without = buildModel(spec, workload);
+    return !with || !without || kernelsOf(*with) != kernelsOf(*without);
 }
 
 }  // namespace
@@ -65,9 +90,10 @@ std::vector<std::string> unusedSettings(const Scenario& scenario, const ModelSpe
     const Scenario defaults;
     for (const Key& key : scenarioKeys()) {
         if (!scenario.given(key.path) || valueOf(scenario, key) == valueOf(defaults, key)) continue;
+        const auto* setting = std::ranges::find(kModelSettings, key.path, &ModelSetting::key);
         const bool used =
-            key.path == "model.rms_norm"
-                ? cases.empty() || hasRmsNorms(model, cases.front().workload)
+            setting != std::end(kModelSettings)
+                ? cases.empty() || changesModel(model, cases.front().workload, *setting)
                 : std::ranges::any_of(cases, [&](const Case& one) { return usedBy(key, scenario, one.plan); });
         if (!used) unused.emplace_back(key.path);
     }

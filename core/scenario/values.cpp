@@ -18,7 +18,7 @@ std::string shown(const Document& value) {
     switch (value.kind) {
         case Document::Kind::Boolean: return value.boolean ? "true" : "false";
         case Document::Kind::Integer: return std::to_string(value.integer);
-        case Document::Kind::Real: return fmt::format("{}", value.real);
+        case Document::Kind::Real: return writeTomlValue(value);  // "1.0": not the integer
         case Document::Kind::Text:
             return "\"" + value.text.substr(0, 60) + (value.text.size() > 60 ? "..." : "") + "\"";
         default: return std::string(describeKind(value.kind));

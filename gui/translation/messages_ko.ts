@@ -1328,16 +1328,16 @@
         <translation>유닛 &apos;%1&apos;이(가) 없습니다</translation>
     </message>
     <message>
-        <source>%1 stages for the %2 layers of %3</source>
-        <translation>%3의 레이어 %2개에 스테이지 %1개</translation>
+        <source>%1 stages; %2 has %3 blocks, %4 parts with what stands before and after them</source>
+        <translation>스테이지 %1개. %2의 블록은 %3개이고, 앞뒤에 있는 것까지 %4개 부분입니다</translation>
     </message>
     <message>
         <source>use at most %1 stages: --set parallelism.pipeline_parallel_degree=%2</source>
         <translation>스테이지를 %1개 이하로 하세요: parallelism.pipeline_parallel_degree=%2</translation>
     </message>
     <message>
-        <source>naive placement on %1 GPUs makes %2 stages for the %3 layers of %4</source>
-        <translation>GPU %1개의 나이브 배치는 스테이지가 %2개인데, %4의 레이어는 %3개입니다</translation>
+        <source>naive placement on %1 ranks makes %2 stages; %3 has %4 blocks, %5 parts with what stands before and after them</source>
+        <translation>랭크 %1개의 나이브 배치는 스테이지가 %2개인데, %3의 블록은 %4개이고 앞뒤에 있는 것까지 %5개 부분입니다</translation>
     </message>
     <message>
         <source>use at most %1 GPUs, for example --set cluster.nodes=1 --set cluster.gpus_per_node=%2 --set parallelism.data_parallel_shard_degree=-1, or a deeper model</source>
@@ -2380,8 +2380,8 @@
         <translation>dtype = &quot;float32&quot;, mixed_precision_param = &quot;bfloat16&quot;으로 정하세요</translation>
     </message>
     <message>
-        <source>found true under FSDP2, whose mixed precision casts by itself</source>
-        <translation>받은 값은 true인데 FSDP2의 혼합 정밀도는 스스로 형식을 바꿉니다</translation>
+        <source>found true under FSDP%1, whose mixed precision casts by itself</source>
+        <translation>받은 값은 true인데 FSDP%1의 혼합 정밀도는 스스로 형식을 바꿉니다</translation>
     </message>
     <message>
         <source>leave it out, or choose the strategy single, naive or ddp</source>

@@ -548,6 +548,10 @@
         <translation>기다림: %1의 reduce-scatter가 버퍼를 잡고 있음</translation>
     </message>
     <message>
+        <source>waits for the all-reduce of %1</source>
+        <translation>%1의 all-reduce를 기다림</translation>
+    </message>
+    <message>
         <source>waits for a collective</source>
         <translation>집합 통신을 기다림</translation>
     </message>

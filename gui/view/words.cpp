@@ -141,6 +141,7 @@ GapWords gapWords(const LaneSet& set, const formats::RowPiece& piece) {
         case Cause::ReduceBackPressure:
             words.sentence = Words::tr("waits: the reduce-scatter of %1 holds the buffer").arg(unit);
             break;
+        case Cause::AllReduce: words.sentence = Words::tr("waits for the all-reduce of %1").arg(unit); break;
         case Cause::OtherCollective: words.sentence = Words::tr("waits for a collective"); break;
         case Cause::UpstreamStage:
             words.sentence = words.cause;

@@ -149,12 +149,6 @@ void Executor::openCommunicators(const CommunicatorSource& communicators) {
 }
 
 Result<void> Executor::checkModel() const {
-    if (m_graph.plan.optimizer == core::OptimizerKind::AdamW8bit)
-        return core::fail(core::ErrorCode::Unsupported, "8-bit AdamW is simulated, not run", "[training] optimizer",
-                          "choose adamw");
-    if (m_graph.plan.compiled)
-        return core::fail(core::ErrorCode::Unsupported, "compiled layers are simulated, not run", "[training] compile",
-                          "leave it out");
     const core::DType dtype = m_graph.plan.precision.compute();
     for (std::size_t i = m_class.layerBegin.index(); i < m_class.layerEnd.index(); ++i) {
         const core::Layer& layer = m_model.layers[i];

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/data/grey_shapes.h"
+#include "runtime/train/runnable.h"
 
 namespace shardscope::runtime {
 
@@ -73,6 +74,7 @@ std::int64_t generatedImages(std::int64_t globalBatch) {
 
 Result<std::unique_ptr<Training>> Training::create(const TrainConfig& config) {
     SHARDSCOPE_TRY(checkConfig(config));
+    SHARDSCOPE_TRY(checkRunnable(config.plan));
     std::unique_ptr<Training> training(new Training(config));
     core::Workload workload;
     workload.batch = config.batch;

@@ -112,6 +112,13 @@ std::vector<std::string> caveatsOf(const core::StepGraph& graph, const core::Mod
             fmt::format("compute beside a transfer takes {:.2f} x its time: a rule from published "
                         "slow-downs (low confidence)",
                         static_cast<double>(prices.slowNum) / static_cast<double>(prices.slowDen)));
+    if (std::any_of(graph.units.begin(), graph.units.end(),
+                    [](const core::Unit& unit) { return unit.originalPadded > 0; }))
+        caveats.push_back(
+            fmt::format("fsdp_original_dtype: parameters kept in {} are gathered as such, but kernels that use them "
+                        "are priced, and "
+                        "keep activations, as if they were {}: faster and smaller than they are",
+                        core::nameOf(graph.plan.precision.original), core::nameOf(graph.plan.precision.compute())));
     if (graph.plan.compiled)
         caveats.push_back(
             "torch.compile: every chain of memory-bound kernels fuses, a launch takes 3 us, and what is saved for "

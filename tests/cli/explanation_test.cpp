@@ -10,16 +10,22 @@ namespace {
 
 using core::Document;
 
-core::Result<Report> fsdp(const std::vector<std::string>& overrides) {
-    const auto loaded = load(SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml", overrides);
+core::Result<Report> reportOf(const std::string& what, const std::vector<std::string>& overrides,
+                              const std::string& strategy) {
+    const auto loaded = load(what, overrides);
     if (!loaded) return tl::unexpected(loaded.error());
-    const auto resolved = core::resolve(loaded->scenario, loaded->inputs, std::vector<std::string>{"fsdp"});
+    const auto resolved = core::resolve(loaded->scenario, loaded->inputs, std::vector<std::string>{strategy});
     if (!resolved) return tl::unexpected(resolved.error());
     return evaluate(*resolved, loaded->source);
 }
 
-std::string explained(const std::vector<std::string>& overrides) {
-    const auto report = fsdp(overrides);
+core::Result<Report> fsdp(const std::vector<std::string>& overrides) {
+    return reportOf(SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml", overrides, "fsdp");
+}
+
+std::string explained(const std::vector<std::string>& overrides, const std::string& strategy = "fsdp",
+                      const std::string& what = SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml") {
+    const auto report = reportOf(what, overrides, strategy);
     if (!report) return core::describe(report.error());
     return explanation(*report, report->plans[0]);
 }
@@ -153,6 +159,47 @@ TEST(Explanation, OfOneGpuSpeaksOfNoOtherStage) {
     const std::string text = explanation(*report, report->plans[0]);
     EXPECT_EQ(text.find("next stage"), std::string::npos) << text;
     EXPECT_NE(text.find("All layers on one GPU"), std::string::npos) << text;
+}
+
+// Compiled in place and before it is wrapped, so that the names of fully_shard's modules stay.
+TEST(Explanation, CompilesEveryBlockBeforeItIsWrapped) {
+    const std::string compiled = "model.get_submodule(f\"encoder.layers.encoder_layer_{i}\").compile()";
+    const std::pair<const char*, const char*> wrapped[] = {{"fsdp", "fully_shard(model"}, {"ddp", "DDP(model"}};
+    for (const auto& [strategy, wrap] : wrapped) {
+        const std::string text = explained({"training.compile=true", "training.activation_checkpoint=full"}, strategy);
+        ASSERT_NE(text.find(compiled), std::string::npos) << text;
+        ASSERT_NE(text.find(wrap), std::string::npos) << text;
+        EXPECT_LT(text.find(compiled), text.find(wrap));
+        EXPECT_LT(text.find("apply_activation_checkpointing(model"), text.find(compiled));
+        EXPECT_EQ(explained({}, strategy).find("compile"), std::string::npos);
+    }
+    EXPECT_NE(explained({"training.compile=true"}, "single").find(compiled), std::string::npos);
+    const std::string flat = explained({"training.compile=true", "parallelism.fsdp_version=1"});
+    EXPECT_NE(flat.find(compiled), std::string::npos) << flat;
+    EXPECT_NE(flat.find("use_orig_params=True"), std::string::npos) << flat;
+    const std::string staged = explained({"training.compile=true", "parallelism.pipeline_parallel_degree=2",
+                                          "parallelism.data_parallel_shard_degree=2"});
+    EXPECT_NE(staged.find("in dict(model.named_modules()): model.get_submodule(f"), std::string::npos) << staged;
+}
+
+TEST(Explanation, WritesAutocastOnlyWhereItIsSet) {
+    for (const std::string strategy : {"ddp", "single"}) {
+        const std::string with = explained({"precision.autocast=true"}, strategy);
+        EXPECT_NE(with.find("with torch.autocast(\"cuda\", dtype=torch.bfloat16):"), std::string::npos) << with;
+        EXPECT_EQ(with.find("_MixedPrecision"), std::string::npos) << with;
+        EXPECT_EQ(explained({}, strategy).find("with torch.autocast"), std::string::npos);
+        EXPECT_EQ(explained({"precision.mixed_precision_param=none"}, strategy).find("autocast"), std::string::npos);
+    }
+    const std::string ddp = explained({}, "ddp");
+    EXPECT_NE(ddp.find("_MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)"), std::string::npos)
+        << ddp;
+}
+
+TEST(Explanation, CountsASharedWeightOnceInAStage) {
+    // GPT-2's embedding is its head as well: 124,439,808 parameters (framework semantics 9.3).
+    const std::string text = explained({"cluster.gpu=h100-sxm"}, "single", "gpt2");
+    EXPECT_NE(text.find("124,439,808"), std::string::npos) << text;
+    EXPECT_EQ(text.find("163,037,184"), std::string::npos) << text;
 }
 
 }  // namespace

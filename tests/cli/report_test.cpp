@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <map>
 
 #include "cli/face/load.h"
@@ -330,6 +332,43 @@ TEST(Texts, TablesAlignAndGroupDigits) {
     EXPECT_EQ(groupedDigits(0), "0");
     EXPECT_EQ(groupedDigits(-1234567), "-1,234,567");
     EXPECT_EQ(groupedDigits(999), "999");
+}
+
+TEST(Sweep, NamesWhatNoPointUses) {
+    const auto loaded =
+        load(SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml",
+             std::vector<std::string>{"parallelism.ddp_bucket_cap_mb=50", "training.gradient_sync=last"});
+    ASSERT_TRUE(loaded);
+    // gradient_sync needs micro-batches, which the second value makes.
+    const auto swept = sweep(*loaded, "training.global_batch_size=128,256");
+    ASSERT_TRUE(swept) << core::describe(swept.error());
+    EXPECT_EQ(unusedIn(*swept), std::vector<std::string>{"parallelism.ddp_bucket_cap_mb"});
+    EXPECT_NE(sweepTable(*swept).find("not used: parallelism.ddp_bucket_cap_mb changes nothing here"),
+              std::string::npos);
+    EXPECT_EQ(sweepDocument(*swept).find("unused")->items.size(), 1u);
+    // The swept key itself, its default left aside.
+    const auto every = sweep(*loaded, "training.checkpoint_every=2,3,4");
+    ASSERT_TRUE(every);
+    EXPECT_EQ(unusedIn(*every), (std::vector<std::string>{"training.gradient_sync", "training.checkpoint_every",
+                                                          "parallelism.ddp_bucket_cap_mb"}));
+}
+
+TEST(Report, SaysThatParametersInTheirOriginalDtypeArePricedInTheOther) {
+    const auto said = [](const std::string& name) {
+        const auto loaded = load(SHARDSCOPE_SOURCE_DIR "/examples/lecture.toml",
+                                 std::vector<std::string>{"parallelism.fsdp_original_dtype=" + name});
+        EXPECT_TRUE(loaded);
+        const auto resolved = core::resolve(loaded->scenario, loaded->inputs, std::vector<std::string>{"fsdp"});
+        EXPECT_TRUE(resolved) << core::describe(resolved.error());
+        const auto report = evaluate(*resolved, loaded->source);
+        EXPECT_TRUE(report) << core::describe(report.error());
+        return std::ranges::any_of(report->caveats, [](const std::string& caveat) {
+            return caveat.find("parameters kept in float32") != std::string::npos;
+        });
+    };
+    EXPECT_TRUE(said("[\"LayerNorm\"]"));
+    EXPECT_TRUE(said("[\"conv_proj\", \"encoder\", \"heads\", \"class_token\"]")) << "the whole model";
+    EXPECT_FALSE(said("[]"));
 }
 
 }  // namespace

@@ -223,5 +223,35 @@ TEST(WhyIdle, OneGpuHasNobodyToWaitFor) {
     EXPECT_NE(whyIdleText(answer.plan(), why).find("Over all 1 GPU:"), std::string::npos);
 }
 
+// The limit keeps two freed units at most (framework semantics 1.18).
+TEST(WhyMemory, OffersFsdp1sLimitWhereItIsOff) {
+    const std::vector<std::string> flat{"parallelism.fsdp_version=1"};
+    std::vector<std::string> unlimited = flat;
+    unlimited.emplace_back("parallelism.fsdp1_limit_all_gathers=false");
+    const Answer with = lecture("fsdp", flat), without = lecture("fsdp", unlimited);
+    const auto offered = [](const Answer& answer) {
+        std::int64_t bytes = 0;
+        for (const Remedy& remedy : memoryOf(answer).remedies)
+            if (remedy.set.front() == "parallelism.fsdp1_limit_all_gathers=true") bytes = remedy.neededBytes;
+        return bytes;
+    };
+    ASSERT_GT(without.plan().tightest().memory.needed(), with.plan().tightest().memory.needed());
+    EXPECT_EQ(offered(without), with.plan().tightest().memory.needed());
+    EXPECT_EQ(offered(with), 0);
+}
+
+TEST(WhyIdle, NamesTheAllReduceOfDdpAndOfReplicas) {
+    // Over a network, so that something is waited for.
+    const std::vector<std::string> slow{"cluster.gpu=t4", "cluster.nodes=4", "cluster.gpus_per_node=1"};
+    std::vector<std::string> replicas = slow;
+    replicas.insert(replicas.end(),
+                    {"parallelism.data_parallel_replicate_degree=2", "parallelism.data_parallel_shard_degree=2"});
+    for (const Answer& answer : {lecture("ddp", slow), lecture("fsdp", replicas)}) {
+        const std::string text = whyIdleText(answer.plan(), whyIdle(answer.plan()));
+        EXPECT_NE(text.find("all-reduce"), std::string::npos) << text;
+        EXPECT_EQ(text.find("collective of"), std::string::npos) << text;
+    }
+}
+
 }  // namespace
 }  // namespace shardscope::cli

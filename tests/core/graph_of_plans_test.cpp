@@ -1,5 +1,6 @@
 // Properties of built graphs: counts, bytes on the wire, stages, refusals.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -424,6 +425,50 @@ TEST(GraphOfPlans, theBlocksOfAClassLieTogether) {
         EXPECT_EQ(next, graph.blocks.size());
         EXPECT_TRUE(blocksOf(graph, ClassId(graph.classes.size())).blocks.empty());
     }
+}
+
+// GPT-2's head is its embedding's weight, and the only Linear of it (its other products are Conv1D).
+TEST(OriginalDtype, IsAskedForByEveryModuleThatHoldsAParameter) {
+    Workload workload;
+    workload.sequence = 16;
+    workload.dtype = DType::BF16;
+    const auto model = buildModel(*namedDecoder("gpt2"), workload);
+    ASSERT_TRUE(model) << describe(model.error());
+    Plan plan = fsdp(2);
+    plan.precision.param = DType::BF16;
+    const auto originals = [&](const std::string& name) {
+        plan.fsdp.originalDtype = {name};
+        const auto graph = buildStepGraph(*model, plan);
+        EXPECT_TRUE(graph) << (graph ? "" : describe(graph.error()));
+        std::int64_t elements = 0;
+        if (graph)
+            for (const Unit& unit : graph->units) elements += unit.originalTrained;
+        return elements;
+    };
+    // 50,257 x 768, and 12 blocks' two norms and the last one of 2 x 768.
+    EXPECT_EQ(originals("Linear"), 50'257 * 768);
+    EXPECT_EQ(originals("lm_head"), 50'257 * 768);
+    EXPECT_EQ(originals("transformer.wte"), 50'257 * 768);
+    EXPECT_EQ(originals("LayerNorm"), 25 * 2 * 768);
+    const auto hintOf = [&](const std::string& name) {
+        plan.fsdp.originalDtype = {name};
+        const auto graph = buildStepGraph(*model, plan);
+        return graph ? std::string("no error") : graph.error().hint;
+    };
+    // What a hint names can be asked for.
+    EXPECT_EQ(hintOf("LayerNrom"), "the nearest name is 'LayerNorm'");
+    EXPECT_EQ(hintOf("transformer.h.3.ln_9"), "the nearest name is 'transformer.h.3.ln_1'");
+    EXPECT_EQ(hintOf("Droput"), "");
+}
+
+TEST(Stages, MoreThanThePartsOfAModelAreRefusedWithItsBlocks) {
+    const Model model = toy(4);  // an embedding, four blocks, norm and head
+    const auto graph = buildStepGraph(model, naive(static_cast<std::int64_t>(model.layers.size())));
+    ASSERT_FALSE(graph);
+    EXPECT_NE(graph.error().message.find(fmt::format("has 4 blocks, {} parts with what stands before and after them",
+                                                     model.layers.size() - 1)),
+              std::string::npos)
+        << graph.error().message;
 }
 
 }  // namespace

@@ -439,6 +439,12 @@ TEST(Resolve, KernelRulesThatCannotBeAreRefusedAtTheirKeys) {
     const auto graph = buildStepGraph(*buildModel(*namedVit("vit_tiny"), workload), plan);
     ASSERT_FALSE(graph);
     EXPECT_EQ(graph.error().where, "[precision] autocast");
+    EXPECT_NE(graph.error().message.find("under FSDP2,"), std::string::npos);
+    plan.mesh.dpShard = 2;
+    plan.fsdp.flat = true;
+    const auto flat = buildStepGraph(*buildModel(*namedVit("vit_tiny"), workload), plan);
+    ASSERT_FALSE(flat);
+    EXPECT_NE(flat.error().message.find("under FSDP1,"), std::string::npos) << flat.error().message;
 }
 
 }  // namespace

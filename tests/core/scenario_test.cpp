@@ -195,6 +195,12 @@ TEST(Scenario, WritesWhatWasGivenThoughItIsTheDefault) {
     EXPECT_EQ(writeScenario(*again), text);
 }
 
+TEST(Scenario, ARealNumberIsShownAsOneWhereAnIntegerIsExpected) {
+    const auto scenario = parse("[parallelism]\nfsdp_version = 1.0\n");
+    ASSERT_FALSE(scenario);
+    EXPECT_EQ(scenario.error().message, "found 1.0, expected an integer from 1 to 2");
+}
+
 TEST(ScenarioKeys, AreDistinctAndDescribed) {
     std::set<std::string_view> seen;
     for (const Key& key : scenarioKeys()) {

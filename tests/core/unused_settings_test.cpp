@@ -2,8 +2,13 @@
 
 #include "core/scenario/unused_settings.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
+#include "core/model/module_tree.h"
 #include "core/model/named_decoders.h"
 #include "core/model/vit.h"
 
@@ -16,6 +21,15 @@ Scenario scenarioOf(const std::string& toml) {
     auto scenario = parseScenario(*parseToml(toml, "s.toml"), "s.toml");
     EXPECT_TRUE(scenario) << (scenario ? "" : describe(scenario.error()));
     return scenario ? std::move(*scenario) : Scenario{};
+}
+
+ModelSpec toyMlp() {
+    const std::string path = SHARDSCOPE_SOURCE_DIR "/examples/models/toy_mlp.toml";
+    std::ifstream file(path);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    const auto tree = readModuleTree(*parseToml(text, path), path);
+    EXPECT_TRUE(tree) << (tree ? "" : describe(tree.error()));
+    return *tree;
 }
 
 Keys unused(const std::string& toml, const Keys& strategies, const ModelSpec& model = VitSpec{}) {
@@ -43,6 +57,23 @@ TEST(UnusedSettings, AreThoseThatNoPlanOfTheAnswerUses) {
     const std::string fused = "[model]\nrms_norm = \"fused\"\n";
     EXPECT_EQ(unused(fused, {"fsdp"}), (Keys{"model.rms_norm"})) << "a vision transformer has none";
     EXPECT_EQ(unused(fused, {"fsdp"}, *namedDecoder("llama-3.2-1b")), Keys{});
+}
+
+TEST(UnusedSettings, OfModelAndPrecisionAreThoseThatMakeNoOtherKernels) {
+    const ModelSpec vit = VitSpec{}, llama = *namedDecoder("llama-3.2-1b");
+    const std::string reduce = "[precision]\nmixed_precision_reduce = \"bfloat16\"\n";
+    EXPECT_EQ(unused(reduce, {"ddp"}), (Keys{"precision.mixed_precision_reduce"})) << "DDP averages as backward makes";
+    EXPECT_EQ(unused(reduce, {"naive", "fsdp"}), Keys{});
+    EXPECT_EQ(unused("[training]\nstep_kind = \"evaluate\"\n" + reduce, {"fsdp"}),
+              (Keys{"precision.mixed_precision_reduce"}));
+    EXPECT_EQ(unused("[model]\ndropout = \"off\"\n", {"fsdp"}, vit), (Keys{"model.dropout"})) << "it has none";
+    EXPECT_EQ(unused("[model]\ndropout = \"on\"\n", {"fsdp"}, vit), Keys{});
+    for (const char* attention : {"math", "efficient", "cudnn"})
+        EXPECT_EQ(unused(fmt::format("[model]\nattention = \"{}\"\n", attention), {"fsdp"}, llama), Keys{})
+            << attention;
+    EXPECT_EQ(unused("[model]\nkernel_rules = \"cpu\"\n", {"fsdp"}, vit), Keys{});
+    EXPECT_EQ(unused("[model]\nattention = \"math\"\n", {"fsdp"}, toyMlp()), (Keys{"model.attention"}))
+        << "linear layers alone";
 }
 
 TEST(ResolveSome, LeavesOutAStrategyThatCannotBeAsLongAsTwoRemain) {

@@ -127,7 +127,7 @@ for bad in 0 -1 nan 1.5 99999999999999999999; do
 done
 expect 3 "data_parallel_shard_degree" compare examples/lecture.toml \
   --set cluster.nodes=1 --set cluster.gpus_per_node=4 --set parallelism.data_parallel_shard_degree=3
-expect 3 "8 stages for the 5 layers" simulate vit_tiny --strategy naive --set cluster.nodes=1 --set cluster.gpus_per_node=8
+expect 3 "has 2 blocks, 5 parts" simulate vit_tiny --strategy naive --set cluster.nodes=1 --set cluster.gpus_per_node=8
 expect 3 "cluster.gpus_per_node=4" compare vit_tiny
 flags=$(sed -n 's/.*for example \(--set .*\), or.*/\1/p' "$work/err")
 # shellcheck disable=SC2086
@@ -138,6 +138,15 @@ expect 3 "patch" simulate vit_tiny --set model.patch_size=5
 expect 3 "vocab" simulate vit_tiny --set model.vocab=5
 expect 0 "" simulate vit_tiny --set parallelism.data_parallel_replicate_degree=2
 expect 5 "no device" run --device abacus
+# What no device runs is said before anything is printed, and not as one rank's mishap.
+expect 5 "^shardscope: --set \[training\] compile: " run --steps 1 --set training.compile=true
+check "a refused run has printed something" test ! -s "$work/out"
+expect 0 "" run --steps 1 --json --set training.first_step=true --set parallelism.ddp_bucket_cap_mb=9
+for member in '"model": "vit_tiny"' '"device": "cpu"' '"images": 40000' '"parallelism.ddp_bucket_cap_mb"' '"training.first_step"'; do
+  check "run --json lacks $member" grep -q -- "$member" "$work/out"
+done
+expect 0 "" graph vit_tiny --set training.checkpoint_every=3
+check "graph names nothing as not used" grep -q "not used: training.checkpoint_every" "$work/out"
 expect 5 "expected at most 300 s" run --steps 100000
 for strategy in single naive ddp fsdp; do
   expect 0 "" run --steps 1 --strategy $strategy --set precision.mixed_precision_reduce=bfloat16
@@ -169,7 +178,7 @@ expect 3 "wrap.toml:7 \[parallelism\] fsdp_wrap" sweep "$work/wrap.toml" --over 
 expect 3 "^shardscope: --over model.layers=x" sweep gpt2 --over model.layers=x
 expect 3 "^shardscope: --set \[cluster.node\] link_gbs" compare examples/lecture.toml \
   --set 'cluster.node={preset="dgx-a100",link_gbs=1000000}'
-expect 3 "strategy naive: naive placement on 4096 GPUs" compare examples/lecture.toml --set parallelism.data_parallel_shard_degree=4096
+expect 3 "strategy naive: naive placement on 4096 ranks" compare examples/lecture.toml --set parallelism.data_parallel_shard_degree=4096
 flags=$(sed -n 's/.*for example \(--set .*\), or.*/\1/p' "$work/err")
 # shellcheck disable=SC2086
 expect 0 "" compare examples/lecture.toml --set parallelism.data_parallel_shard_degree=4096 $flags

@@ -210,7 +210,7 @@ TEST(Causes, WithoutAnyFlowTheCauseIsWhatWasUnderWay) {
     t.span("copy", Activity::MemoryCopy, 30, 40);
     t.span("compute", Activity::Kernels, 50, 60);
     EXPECT_EQ(explained(t.finish()),
-              "10-30 collective (transfer)\n"
+              "10-30 all-reduce (transfer)\n"
               "30-40 copy (copy)\n"
               "40-50 unknown (idle)\n");
 }

@@ -27,9 +27,10 @@ const PictureText& englishText() {
                   "waiting: the other side has not arrived", "idle: nothing to do", ""},
         .memoryCategories = {"sharded parameters", "unsharded parameters", "sharded gradients", "unsharded gradients",
                              "gather buffers", "reduce buffers", "optimizer state", "activations", "workspace"},
-        .waits = {"all-gather of {}", "reduce-scatter of {}", "reduce-scatter of {} holds the buffer", "collective",
-                  "waits for the stage before", "waits for the stage after", "a peer is late", "host launches",
-                  "host runs the optimizer", "copy", "data loading", "host blocks", "nothing left to do", "waits"}};
+        .waits = {"all-gather of {}", "reduce-scatter of {}", "reduce-scatter of {} holds the buffer",
+                  "all-reduce of {}", "collective", "waits for the stage before", "waits for the stage after",
+                  "a peer is late", "host launches", "host runs the optimizer", "copy", "data loading", "host blocks",
+                  "nothing left to do", "waits"}};
     return text;
 }
 
@@ -53,8 +54,8 @@ const PictureText& koreanText() {
                   "대기: 상대가 아직 오지 않음", "유휴: 할 일이 없음", ""},
         .memoryCategories = {"나뉜 파라미터", "모은 파라미터", "나뉜 그래디언트", "전체 그래디언트", "all-gather 버퍼",
                              "reduce-scatter 버퍼", "옵티마이저 상태", "액티베이션", "작업 공간"},
-        .waits = {"{}의 all-gather", "{}의 reduce-scatter", "{}의 reduce-scatter가 버퍼를 잡고 있음", "집합 통신",
-                  "앞 스테이지를 기다림", "뒤 스테이지를 기다림", "상대가 늦음", "호스트 실행 지연",
+        .waits = {"{}의 all-gather", "{}의 reduce-scatter", "{}의 reduce-scatter가 버퍼를 잡고 있음", "{}의 all-reduce",
+                  "집합 통신", "앞 스테이지를 기다림", "뒤 스테이지를 기다림", "상대가 늦음", "호스트 실행 지연",
                   "호스트의 옵티마이저", "복사", "데이터 읽기", "호스트가 막힘", "남은 일이 없음", "기다림"}};
     return text;
 }

@@ -9,6 +9,7 @@ std::string_view nameOf(Cause cause) {
     static constexpr std::array<std::string_view, kCauses> kNames = {"all-gather",
                                                                      "reduce-scatter",
                                                                      "reduce-scatter back-pressure",
+                                                                     "all-reduce",
                                                                      "collective",
                                                                      "upstream stage",
                                                                      "downstream stage",
@@ -30,6 +31,7 @@ std::string describe(Cause cause, const std::string& unit) {
         case Cause::AllGather:
         case Cause::ReduceScatter:
         case Cause::ReduceBackPressure:
+        case Cause::AllReduce:
         case Cause::OtherCollective: return text + " of " + unit;
         case Cause::PeerLate: return text + " for " + unit;
         default: return text;
@@ -63,6 +65,7 @@ Cause causeOfTransfer(Activity activity, core::Phase phase) {
     switch (activity) {
         case Activity::AllGather: return Cause::AllGather;
         case Activity::ReduceScatter: return Cause::ReduceScatter;
+        case Activity::AllReduce: return Cause::AllReduce;
         case Activity::Receive: return isBackward ? Cause::DownstreamStage : Cause::UpstreamStage;
         case Activity::Send: return isBackward ? Cause::UpstreamStage : Cause::DownstreamStage;
         default: return Cause::OtherCollective;

@@ -30,7 +30,8 @@ enum class Cause : std::uint8_t {
     AllGather,           ///< of a unit: its parameters had not arrived
     ReduceScatter,       ///< of a unit: its gradients were being summed
     ReduceBackPressure,  ///< of a unit: its reduce-scatter still held the buffer that the next one needs
-    OtherCollective,     ///< all-reduce, all-to-all, broadcast
+    AllReduce,           ///< of a unit: its gradients, or their shares, were being summed over the replicas
+    OtherCollective,     ///< all-to-all, broadcast
     UpstreamStage,       ///< the stage before: its activations (or our sending of gradients to it)
     DownstreamStage,     ///< the stage after: its gradients (or our sending of activations to it)
     PeerLate,            ///< a member of the collective had not arrived
@@ -42,7 +43,7 @@ enum class Cause : std::uint8_t {
     PipelineBubble,     ///< nothing left to do for this stage
     Unknown,
 };
-inline constexpr std::size_t kCauses = 14;
+inline constexpr std::size_t kCauses = 15;
 
 /// "all-gather", "upstream stage", ...
 [[nodiscard]] std::string_view nameOf(Cause cause);
