@@ -61,6 +61,12 @@ void bind(CLI::App& app, std::string_view names, std::string_view operand, std::
     if (names == "--data") option = app.add_option(spelled, a.data, text)->check(checkNotEmpty, "");
     if (names == "--no-set-epoch") option = app.add_flag(spelled, a.noSetEpoch, text);
     if (names == "--steps") option = app.add_option(spelled, a.steps, text)->check(CLI::Range(1, 100'000));
+    if (names == "--ranks-as")
+        option = app.add_option(spelled, a.ranksAs, text)->check(CLI::IsMember({"processes", "threads"}));
+    if (names == "--rendezvous") option = app.add_option(spelled, a.rendezvous, text)->check(checkNotEmpty, "");
+    if (names == "--rank") option = app.add_option(spelled, a.rank, text)->check(CLI::Range(0, 63));
+    if (names == "--join-timeout") option = app.add_option(spelled, a.joinTimeout, text)->check(CLI::Range(1, 86'400));
+    if (names == "--timeout") option = app.add_option(spelled, a.timeout, text)->check(CLI::Range(1, 86'400));
     if (names == "--runs") option = app.add_option(spelled, a.runs, text)->allow_extra_args(false);
     if (names == "--collectives") option = app.add_option(spelled, a.collectives, text)->allow_extra_args(false);
     if (names == "--gemm") option = app.add_option(spelled, a.gemm, text)->allow_extra_args(false);
@@ -103,6 +109,7 @@ int complainOfUsage(const CLI::App& app, const CLI::ParseError& error, int argc,
 int run(int argc, char** argv) {
     cli::Arguments arguments;
     arguments.program = argv[0];
+    arguments.words.assign(argv, argv + argc);
     CLI::App app("Where GPUs wait in sharded training, before the run and after it.", "shardscope");
     app.set_version_flag("--version", "shardscope " SHARDSCOPE_VERSION);
     app.require_subcommand(1);

@@ -27,6 +27,12 @@ const std::vector<Option>& optionTable() {
         {"--device", "NAME", "What executes: cpu (oneDNN) or reference (plain loops, the oracle).", "cpu reference"},
         {"--ranks", "N", "Ranks, 1 to 64, in place of the scenario's sizes; degrees that --set gives must make as many. Left out: as many as the "
                           "scenario says, or 4.", ""},
+        {"--ranks-as", "WORD", "What a rank is: a process (transport: Gloo over TCP) or a thread of one process. Left out: processes, "
+                               "and threads for the reference device.", "processes threads"},
+        {"--rendezvous", "HOST:PORT", "Where ranks meet. Left out: a free port of this machine.", ""},
+        {"--rank", "R", "Run this rank alone and meet the others, started by hand, at --rendezvous; rank 0 serves there.", ""},
+        {"--join-timeout", "SECONDS", "How long a rank waits for all others to join (180).", ""},
+        {"--timeout", "SECONDS", "How long a call waits for the other ranks (1800).", ""},
         {"--runs", "FILE", "Training runs that were measured, as CSV (columns below); may be repeated.", "@file"},
         {"--collectives", "FILE", "Collectives that were measured, as CSV; may be repeated.", "@file"},
         {"--gemm", "FILE", "Matrix products that were measured, as CSV; may be repeated.", "@file"},
@@ -58,7 +64,8 @@ const std::vector<Command>& commandTable() {
          {"--set", "--strategy", "--dot", "--json"},
          "graph vit_tiny --set parallelism.data_parallel_shard_degree=2 --dot", runGraph},
         {"run", "Train the model for real, by walking the same graph.", "[SCENARIO]", kScenario,
-         {"--device", "--ranks", "--strategy", "--steps", "--data", "--no-set-epoch", "--set", "--json"},
+         {"--device", "--ranks", "--strategy", "--steps", "--data", "--no-set-epoch", "--ranks-as", "--rendezvous", "--rank",
+          "--join-timeout", "--timeout", "--set", "--json"},
          "run --ranks 4 --strategy fsdp --steps 5", runTraining},
         {"backtest", "Published measurements beside what the simulator says of them.", "", "",
          {"--runs", "--collectives", "--gemm", "--attention", "-o,--output", "--json", "--csv"},

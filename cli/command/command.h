@@ -17,6 +17,7 @@ namespace shardscope::cli {
 /// What the user wrote; each command looks at its own part.
 struct Arguments {
     std::string program;                                          ///< path of the running program
+    std::vector<std::string> words;                               ///< all that was written, the program's name first
     std::string input;                                            ///< a scenario, or a model in its place
     std::vector<std::string> set;                                 ///< "section.key=value"
     std::vector<std::string> outputs;                             ///< -o
@@ -27,6 +28,10 @@ struct Arguments {
     std::int64_t ranks = 0, steps = 5;                            ///< run; 0: as the scenario says
     std::string data;                                             ///< run: IDX files; empty: generated images
     bool noSetEpoch = false;                                      ///< run
+    std::string ranksAs;                                          ///< run: "threads", "processes"; empty: as usual
+    std::string rendezvous;                                       ///< run: HOST:PORT; empty: any port
+    std::int64_t rank = -1;                                       ///< run: join as this rank; negative: all ranks
+    std::int64_t joinTimeout = 180, timeout = 1800;               ///< run: seconds
     std::vector<std::string> runs, collectives, gemm, attention;  ///< backtest: files of measurements
     bool json = false, csv = false, explain = false, dot = false, describe = false;
     bool whyMemory = false, whyIdle = false;  ///< simulate

@@ -7,6 +7,7 @@
 
 #include "cli/command/command.h"
 #include "cli/command/image_files.h"
+#include "cli/command/rank_processes.h"
 #include "cli/face/layer_times.h"
 #include "cli/face/load.h"
 #include "cli/face/text_picture.h"
@@ -196,8 +197,12 @@ Document jsonOf(const runtime::TrainReport& report, const core::Case& one) {
 }
 
 std::string textOf(const runtime::TrainReport& report, const core::Case& one, const TextStyle& style) {
-    std::string out = fmt::format("\nThe last step, measured on {} {} of this machine\n", report.ranks.size(),
-                                  report.ranks.size() == 1 ? "thread" : "threads");
+    const bool processes = !report.clocks.empty();
+    std::string out = fmt::format("\nThe last step, measured on {} {}{}\n", report.ranks.size(),
+                                  processes                  ? "process"
+                                  : report.ranks.size() == 1 ? "thread"
+                                                             : "threads",
+                                  processes ? (report.ranks.size() == 1 ? "" : "es") : " of this machine");
     TextTable table({"rank", "compute", "transfer", "copy", "waiting", "idle", "step", "peak memory"},
                     std::vector<Align>(8, Align::Right));
     for (std::size_t r = 0; r < report.ranks.size() && r < report.breakdown.size(); ++r) {
@@ -209,12 +214,14 @@ std::string textOf(const runtime::TrainReport& report, const core::Case& one, co
     out += table.text(2);
     const PicturedPlan plan{one.plan.name, "", &report.timeline};
     out += "\nWho works when\n" + textPicture({&plan, 1}, style);
+    if (processes) out += clockText(report.clocks);
     return out + "  Times are those of this machine's cores, which the ranks share; they are no forecast of a GPU.\n";
 }
 
 }  // namespace
 
 Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
+    if (runtime::launchedRank()) runtime::followLauncher();
     const std::optional<runtime::DeviceKind> device = runtime::deviceCalled(arguments.device);
     if (!device)
         return fail(ErrorCode::Unsupported,
@@ -260,9 +267,12 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
             return error;
         }));
     }
-    SHARDSCOPE_ASSIGN(const runtime::TrainReport report, runtime::trainSteps(config).map_error([&](core::Error e) {
-        return loaded.scenario.located(std::move(e));
-    }));
+    SHARDSCOPE_ASSIGN(const RankPlacement placement, placementOf(arguments, *device, mesh.size()));
+    if (placement.kind == RankPlacement::Kind::OneRank) return runOneRank(config, placement);
+    SHARDSCOPE_ASSIGN(const runtime::TrainReport report,
+                      trainAs(config, placement, arguments).map_error([&](core::Error error) {
+                          return loaded.scenario.located(std::move(error));
+                      }));
     const std::vector<std::string> unused = unusedInRun(loaded.scenario, resolved);
     const std::int64_t images =
         config.images != nullptr ? config.images->size() : runtime::generatedImages(resolved.globalBatch);

@@ -95,6 +95,7 @@ Result<void> GlooCommunicator::connect() {
     try {
         context->connectFullMesh(store, m_world.m_network->device);
     } catch (const std::exception& thrown) {
+        m_world.m_lostPeer = !store.error || client.lostRank();
         if (store.error) return tl::unexpected(*store.error);
         return core::fail(ErrorCode::Io, fmt::format("rank {} could not connect to its peers of communicator {}: {}",
                                                      m_world.m_address.rank, name(), thrown.what()));

@@ -22,11 +22,6 @@ std::string waited(Milliseconds patience) {
                                         : fmt::format("{} ms", patience.count());
 }
 
-tl::unexpected<core::Error> notJoined(const std::string& missing, Milliseconds patience) {
-    return fail(ErrorCode::Io, fmt::format("{} did not join within {}", missing, waited(patience)), {},
-                "start every rank, each with the address of rank 0");
-}
-
 }  // namespace
 
 Result<StoreClient> StoreClient::join(const RankAddress& address, ConnectionPurpose purpose, Milliseconds patience) {
@@ -64,6 +59,19 @@ Result<StoreClient::Answer> StoreClient::ask(std::span<const std::byte> request,
     return answer;
 }
 
+core::Error StoreClient::unmet(const Answer& answer, const std::string& what, Milliseconds patience) {
+    if (answer.status == StoreAnswer::Refused) {
+        m_lostRank = true;
+        return {ErrorCode::Io, answer.text(), {}, {}};
+    }
+    if (answer.value.empty())
+        return {ErrorCode::Io, fmt::format("{} was not there within {}", what, waited(patience)), {}, {}};
+    return {ErrorCode::Io,
+            fmt::format("{} did not join within {}", answer.text(), waited(patience)),
+            {},
+            "start every rank, each with the address of rank 0"};
+}
+
 Result<void> StoreClient::set(const std::string& key, std::span<const std::byte> value) {
     WireWriter request;
     request.put(StoreRequest::Set);
@@ -80,8 +88,7 @@ Result<std::vector<std::byte>> StoreClient::get(const std::string& key, Millisec
     request.put(static_cast<std::int64_t>(patience.count()));
     SHARDSCOPE_ASSIGN(Answer answer, ask(request.bytes(), patience));
     if (answer.status == StoreAnswer::Done) return std::move(answer.value);
-    if (!answer.value.empty()) return notJoined(answer.text(), patience);
-    return fail(ErrorCode::Io, fmt::format("{} was not there within {}", key, waited(patience)));
+    return tl::unexpected(unmet(answer, key, patience));
 }
 
 Result<void> StoreClient::waitForEveryone(Milliseconds patience) {
@@ -90,7 +97,7 @@ Result<void> StoreClient::waitForEveryone(Milliseconds patience) {
     request.put(static_cast<std::int64_t>(patience.count()));
     SHARDSCOPE_ASSIGN(const Answer answer, ask(request.bytes(), patience));
     if (answer.status == StoreAnswer::Done) return {};
-    return notJoined(answer.text(), patience);
+    return tl::unexpected(unmet(answer, "not every rank", patience));
 }
 
 Result<std::int64_t> StoreClient::ping() {

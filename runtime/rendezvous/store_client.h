@@ -39,6 +39,8 @@ public:
     /// The rank is done: that its connection ends is no loss from here on.
     core::Result<void> leave();
 
+    /// A wait has ended because a rank has gone: its end is the cause of this one's.
+    [[nodiscard]] bool lostRank() const { return m_lostRank; }
     /// This machine's address as the store's machine sees it.
     [[nodiscard]] std::string ownAddress() const { return ownAddressOf(m_socket); }
 
@@ -49,9 +51,12 @@ private:
         std::vector<std::byte> value;
         [[nodiscard]] std::string text() const { return {reinterpret_cast<const char*>(value.data()), value.size()}; }
     };
+    /// The answer to a request that waits, when it is not what was waited for.
+    core::Error unmet(const Answer& answer, const std::string& what, std::chrono::milliseconds patience);
     core::Result<Answer> ask(std::span<const std::byte> request, std::chrono::milliseconds patience);
 
     Socket m_socket;
+    bool m_lostRank = false;
 };
 
 }  // namespace shardscope::runtime

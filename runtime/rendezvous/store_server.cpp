@@ -82,6 +82,11 @@ std::vector<std::int64_t> StoreServer::missing() const {
     return ranks;
 }
 
+void StoreServer::waitUntilAllLeft(std::chrono::milliseconds patience) const {
+    const auto until = Clock::now() + patience;
+    while (m_left < m_settings.ranks && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+}
+
 void StoreServer::serve() {
     while (!m_stop) {
         std::vector<pollfd> polled{{m_wake.descriptor(), POLLIN, 0}, {m_listening.descriptor(), POLLIN, 0}};
@@ -97,9 +102,10 @@ void StoreServer::serve() {
             if (open && (events & (POLLIN | POLLHUP | POLLERR)) != 0) open = read(connection);
             if (open && !connection.out.empty()) open = write(connection);
             if (open) continue;
-            if (connection.greeted && connection.purpose == ConnectionPurpose::Rank && !connection.left &&
-                m_settings.lost)
-                m_settings.lost(connection.rank);
+            if (connection.greeted && connection.purpose == ConnectionPurpose::Rank && !connection.left) {
+                m_gone.push_back(connection.rank);
+                if (m_settings.lost) m_settings.lost(connection.rank);
+            }
             connection.socket = Socket();
             connection.rank = -2;
         }
@@ -242,8 +248,10 @@ bool StoreServer::handle(Connection& connection, std::span<const std::byte> mess
             return true;
         }
         case StoreRequest::Leave:
-            connection.left = true;
             answer(connection, StoreAnswer::Done, std::string());
+            if (!write(connection)) return false;
+            connection.left = true;
+            ++m_left;
             return true;
     }
     return false;
@@ -260,6 +268,8 @@ void StoreServer::answerWaiting() {
                 answer(*connection, StoreAnswer::Done, std::string());
             else
                 answer(*connection, StoreAnswer::Done, value->second);
+        } else if (!m_gone.empty()) {
+            answer(*connection, StoreAnswer::Refused, nameRanks(m_gone) + " has gone");
         } else if (now >= connection->until) {
             answer(*connection, StoreAnswer::TimedOut, absent.empty() ? std::string() : nameRanks(absent));
         } else {

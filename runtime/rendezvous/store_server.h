@@ -41,6 +41,8 @@ public:
     [[nodiscard]] Endpoint endpoint() const;
     /// Ranks that have not joined, ascending.
     [[nodiscard]] std::vector<std::int64_t> missing() const;
+    /// Waits, at most that long, until every rank has said that it is done: to be called before the store goes.
+    void waitUntilAllLeft(std::chrono::milliseconds patience) const;
 
 private:
     struct Connection;
@@ -63,8 +65,10 @@ private:
     std::uint16_t m_port = 0;
     std::vector<std::unique_ptr<Connection>> m_connections;
     std::map<std::string, std::vector<std::byte>> m_values;
-    mutable std::mutex m_mutex;  ///< of m_joined
+    std::vector<std::int64_t> m_gone;  ///< ranks whose connection broke: nobody need wait for what they would say
+    mutable std::mutex m_mutex;        ///< of m_joined
     std::vector<bool> m_joined;
+    std::atomic<std::int64_t> m_left{0};
     std::atomic<bool> m_stop{false};
     std::thread m_thread;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// Training on the processor: ranks as threads of this process, each running its program of the graph on a device of its
-// own.
+// Training on the processor: what is to be trained, and what comes of it. Here ranks are threads of this process, each
+// running its program of the graph on a device of its own; runtime/launch makes them processes.
 
 #include <cstdint>
 #include <functional>
@@ -65,6 +65,13 @@ struct RankReport {
     LiveBytes atEnd{};           ///< after the last step
 };
 
+/// A rank's clock against that of rank 0's machine, in nanoseconds.
+struct RankClock {
+    std::int64_t offset = 0;    ///< what was added to its instants, at the start
+    std::int64_t residual = 0;  ///< how far exchanges lie from the straight line through them at most
+    double driftPerSecond = 0;
+};
+
 struct TrainReport {
     std::vector<double> losses;        ///< by step: mean over ranks and micro-batches, before the update
     std::vector<std::int64_t> stepNs;  ///< by step: from the first rank's begin to the last one's end
@@ -74,6 +81,7 @@ struct TrainReport {
     ParameterValues gradients, parameters;       ///< whole, put together from the ranks' own parts; see keep...
     std::int64_t globalBatch = 0;
     std::uint64_t graphHash = 0;
+    std::vector<RankClock> clocks;  ///< by rank; empty where ranks are threads, which have one clock
 };
 
 /// How many images are generated where none are given; at least what a step takes.

@@ -1,0 +1,97 @@
+#include "cli/command/rank_processes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/face/text_picture.h"
+#include "core/base/printable.h"
+#include "runtime/launch/launch.h"
+
+namespace shardscope::cli {
+
+using core::ErrorCode;
+using core::fail;
+using core::Result;
+
+Result<RankPlacement> placementOf(const Arguments& arguments, runtime::DeviceKind device, std::int64_t ranks) {
+    RankPlacement placement;
+    const runtime::GlooPatience patience{std::chrono::seconds(arguments.timeout),
+                                         std::chrono::seconds(arguments.joinTimeout)};
+    if (const auto launched = runtime::launchedRank()) {
+        placement.kind = RankPlacement::Kind::OneRank;
+        placement.process = *launched;
+        placement.process.patience = patience;
+        placement.launched = true;
+        return placement;
+    }
+    placement.process.store = {"127.0.0.1", 0};
+    placement.process.patience = patience;
+    if (!arguments.rendezvous.empty()) {
+        SHARDSCOPE_ASSIGN(placement.process.store, runtime::endpointOf(arguments.rendezvous).map_error([](auto error) {
+            error.where = "--rendezvous";
+            return error;
+        }));
+    }
+    const bool threads = arguments.ranksAs == "threads";
+    if (threads && (arguments.rank >= 0 || !arguments.rendezvous.empty()))
+        return fail(ErrorCode::Usage, "threads meet without a rendezvous", "--ranks-as threads",
+                    "leave --rank and --rendezvous out, or take processes");
+    if (arguments.rank >= 0) {
+        if (arguments.rendezvous.empty() || placement.process.store.port == 0)
+            return fail(ErrorCode::Usage, fmt::format("rank {} knows no place to meet the others", arguments.rank),
+                        "--rank", "say it with --rendezvous HOST:PORT, the same for every rank");
+        if (arguments.rank >= ranks)
+            return fail(ErrorCode::Usage, fmt::format("found rank {}, the plan has {}", arguments.rank, ranks),
+                        "--rank", fmt::format("ranks are 0 to {}; --ranks says how many", ranks - 1));
+        placement.process.rank = arguments.rank;
+        placement.kind = arguments.rank == 0 ? RankPlacement::Kind::Server : RankPlacement::Kind::OneRank;
+        return placement;
+    }
+    const bool usual = device == runtime::DeviceKind::Cpu && ranks > 1;
+    if (arguments.ranksAs == "processes" || (usual && !threads) || !arguments.rendezvous.empty())
+        placement.kind = RankPlacement::Kind::Processes;
+    return placement;
+}
+
+Result<void> runOneRank(const runtime::TrainConfig& config, const RankPlacement& placement) {
+    runtime::RankEnd end = runtime::runRank(config, placement.process);
+    if (placement.launched && !end.result && end.told) std::exit(exitCodeOf(end.result.error().code));
+    if (!end.result || placement.launched) return std::move(end.result);
+    return print(
+        fmt::format("rank {} of {} is done; rank 0 reports\n", placement.process.rank, config.plan.mesh.size()));
+}
+
+Result<runtime::TrainReport> trainAs(const runtime::TrainConfig& config, const RankPlacement& placement,
+                                     const Arguments& arguments) {
+    if (placement.kind == RankPlacement::Kind::Threads) return runtime::trainSteps(config);
+    if (placement.kind == RankPlacement::Kind::Server) return runtime::runRankAndServe(config, placement.process);
+    runtime::LaunchOptions options;
+    options.arguments = arguments.words;
+    options.store = placement.process.store;
+    options.said = [](std::int64_t rank, const std::string& line) {
+        std::fputs(fmt::format("[rank {}] {}\n", rank, core::printable(line)).c_str(), stderr);
+    };
+    return runtime::launchRanks(config, options);
+}
+
+std::string clockText(const std::vector<runtime::RankClock>& clocks) {
+    std::int64_t offset = 0, residual = 0;
+    double drift = 0;
+    for (const runtime::RankClock& clock : clocks) {
+        offset = std::max(offset, std::abs(clock.offset));
+        residual = std::max(residual, clock.residual);
+        drift = std::max(drift, std::fabs(clock.driftPerSecond));
+    }
+    if (offset == 0 && drift == 0)
+        return fmt::format("\nThe ranks' clocks are one; exchanges agree within {}\n", durationText(residual));
+    return fmt::format(
+        "\nThe ranks' clocks were up to {} apart and drifted up to {:.1f} us a second; after correction exchanges "
+        "agree within {}\n",
+        durationText(offset), drift / 1e3, durationText(residual));
+}
+
+}  // namespace shardscope::cli

@@ -1,0 +1,120 @@
+#include "runtime/launch/rank_collector.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/graph/graph_checks.h"
+
+namespace shardscope::runtime {
+
+using core::Result;
+
+RankCollector::RankCollector(const Training& training)
+    : m_training(training), m_results(static_cast<std::size_t>(training.ranks())) {}
+
+Result<std::unique_ptr<StoreServer>> RankCollector::serve(const Endpoint& at) {
+    StoreServer::Settings settings;
+    settings.at = at;
+    settings.ranks = m_training.ranks();
+    settings.fingerprint = fingerprintOf(m_training);
+    settings.told = [this](std::int64_t rank, const std::vector<std::byte>& message) { told(rank, message); };
+    settings.lost = [this](std::int64_t rank) { lost(rank); };
+    return StoreServer::start(std::move(settings));
+}
+
+void RankCollector::told(std::int64_t rank, std::span<const std::byte> bytes) {
+    auto message = decode(bytes);
+    if (!message) return note(rank, {message.error(), false});
+    if (auto* failure = std::get_if<RankFailure>(&*message)) return note(rank, std::move(*failure));
+    const std::lock_guard lock(m_mutex);
+    m_news = true;
+    m_changed.notify_all();
+    if (const auto* progress = std::get_if<RankProgress>(&*message)) {
+        m_progress.push_back({rank, *progress});
+        return;
+    }
+    auto& result = std::get<RankResult>(*message);
+    if (const auto right = checkResult(result.record, m_training, rank); right)
+        m_results[static_cast<std::size_t>(rank)] = std::move(result);
+    else
+        m_failures.push_back({rank, {right.error(), false}});
+}
+
+void RankCollector::lost(std::int64_t rank) {
+    note(rank, {{core::ErrorCode::Io, fmt::format("rank {} has gone: its connection broke", rank), {}, {}}, true});
+}
+
+void RankCollector::note(std::int64_t rank, RankFailure failure) {
+    const std::lock_guard lock(m_mutex);
+    m_failures.push_back({rank, std::move(failure)});
+    m_news = true;
+    m_changed.notify_all();
+}
+
+std::vector<RankCollector::Progress> RankCollector::takeProgress() {
+    const std::lock_guard lock(m_mutex);
+    return std::exchange(m_progress, {});
+}
+
+std::optional<RankCollector::Failure> RankCollector::failure() const {
+    const std::lock_guard lock(m_mutex);
+    if (m_failures.empty()) return std::nullopt;
+    const auto own = std::find_if(m_failures.begin(), m_failures.end(),
+                                  [](const Failure& failure) { return !failure.failure.lostPeer; });
+    return own == m_failures.end() ? m_failures.front() : *own;
+}
+
+bool RankCollector::complete() const {
+    const std::lock_guard lock(m_mutex);
+    return std::all_of(m_results.begin(), m_results.end(), [](const auto& result) { return result.has_value(); });
+}
+
+bool RankCollector::has(std::int64_t rank) const {
+    const std::lock_guard lock(m_mutex);
+    return m_results[static_cast<std::size_t>(rank)].has_value();
+}
+
+bool RankCollector::wait(std::chrono::milliseconds patience) {
+    std::unique_lock lock(m_mutex);
+    const bool news = m_changed.wait_for(lock, patience, [&] { return m_news; });
+    m_news = false;
+    return news;
+}
+
+TrainReport RankCollector::report() {
+    const std::lock_guard lock(m_mutex);
+    std::vector<RankRecord> records;
+    std::vector<RankClock> clocks;
+    for (auto& result : m_results) {
+        const ClockFit clock(result->clockAtStart, result->clockAtEnd);
+        for (StepOutcome& outcome : result->record.outcomes) {
+            outcome.begin = clock.toCommon(outcome.begin);
+            outcome.end = clock.toCommon(outcome.end);
+            for (OpTimes& times : outcome.times) {
+                times.start = clock.toCommon(times.start);
+                times.transferStart = clock.toCommon(times.transferStart);
+                times.end = clock.toCommon(times.end);
+            }
+        }
+        clocks.push_back({clock.offset(), clock.residual(), clock.driftPerSecond()});
+        records.push_back(std::move(result->record));
+    }
+    TrainReport made = reportOf(m_training, std::move(records));
+    made.clocks = std::move(clocks);
+    return made;
+}
+
+std::uint64_t fingerprintOf(const Training& training) {
+    std::uint64_t hash = core::hashOf(training.graph());
+    const TrainConfig& config = training.config();
+    for (const std::int64_t value :
+         {config.steps, config.batch, static_cast<std::int64_t>(config.seed),
+          static_cast<std::int64_t>(config.setEpoch), static_cast<std::int64_t>(config.keepGradients),
+          static_cast<std::int64_t>(config.keepParameters)})
+        hash = (hash ^ static_cast<std::uint64_t>(value)) * 1099511628211ull;
+    return hash;
+}
+
+}  // namespace shardscope::runtime

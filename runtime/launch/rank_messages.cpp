@@ -1,0 +1,192 @@
+#include "runtime/launch/rank_messages.h"
+
+#include <fmt/format.h>
+
+#include "runtime/rendezvous/wire.h"
+
+namespace shardscope::runtime {
+
+using core::Result;
+
+namespace {
+
+enum class Kind : std::uint8_t { Progress = 1, Failure = 2, Result = 3 };
+
+void put(WireWriter& out, const RankProgress& progress) {
+    out.put(Kind::Progress);
+    out.put(progress.step);
+    out.put(progress.loss);
+}
+
+void put(WireWriter& out, const RankFailure& failure) {
+    out.put(Kind::Failure);
+    out.put(static_cast<std::uint8_t>(failure.error.code));
+    out.put(failure.error.message);
+    out.put(failure.error.where);
+    out.put(failure.error.hint);
+    out.put(static_cast<std::uint8_t>(failure.lostPeer));
+}
+
+void put(WireWriter& out, const LiveBytes& bytes) {
+    for (const std::int64_t ofCategory : bytes) out.put(ofCategory);
+}
+
+void put(WireWriter& out, const StepOutcome& outcome) {
+    out.put(std::span<const double>(outcome.losses));
+    out.put(outcome.begin);
+    out.put(outcome.end);
+    out.put(static_cast<std::uint64_t>(outcome.times.size()));
+    for (const OpTimes& times : outcome.times) {
+        out.put(times.op.value);
+        out.put(times.start);
+        out.put(times.transferStart);
+        out.put(times.end);
+    }
+}
+
+void put(WireWriter& out, const ParameterValues& values) {
+    out.put(static_cast<std::uint64_t>(values.size()));
+    for (const auto& ofParameter : values) out.put(std::span<const float>(ofParameter));
+}
+
+void put(WireWriter& out, const std::vector<ClockSample>& samples) {
+    out.put(static_cast<std::uint64_t>(samples.size()));
+    for (const ClockSample& sample : samples) {
+        out.put(sample.local);
+        out.put(sample.offset);
+        out.put(sample.roundTrip);
+    }
+}
+
+void put(WireWriter& out, const RankResult& result) {
+    const RankRecord& record = result.record;
+    out.put(Kind::Result);
+    out.put(record.report.rank);
+    out.put(record.report.rankClass);
+    put(out, record.report.peak);
+    out.put(record.report.peakTotal);
+    put(out, record.report.atEnd);
+    out.put(static_cast<std::uint64_t>(record.outcomes.size()));
+    for (const StepOutcome& outcome : record.outcomes) put(out, outcome);
+    put(out, record.gradients);
+    put(out, record.parameters);
+    put(out, result.clockAtStart);
+    put(out, result.clockAtEnd);
+}
+
+void get(WireReader& in, LiveBytes& bytes) {
+    for (std::int64_t& ofCategory : bytes) ofCategory = in.get<std::int64_t>();
+}
+
+StepOutcome getOutcome(WireReader& in) {
+    StepOutcome outcome;
+    outcome.losses = in.values<double>();
+    outcome.begin = in.get<std::int64_t>();
+    outcome.end = in.get<std::int64_t>();
+    outcome.times.resize(in.count(sizeof(std::uint32_t) + 3 * sizeof(std::int64_t)));
+    for (OpTimes& times : outcome.times) {
+        times.op.value = in.get<decltype(times.op.value)>();
+        times.start = in.get<std::int64_t>();
+        times.transferStart = in.get<std::int64_t>();
+        times.end = in.get<std::int64_t>();
+    }
+    return outcome;
+}
+
+ParameterValues getValues(WireReader& in) {
+    ParameterValues values(in.count(sizeof(std::uint64_t)));
+    for (auto& ofParameter : values) ofParameter = in.values<float>();
+    return values;
+}
+
+std::vector<ClockSample> getSamples(WireReader& in) {
+    std::vector<ClockSample> samples(in.count(3 * sizeof(std::int64_t)));
+    for (ClockSample& sample : samples) {
+        sample.local = in.get<std::int64_t>();
+        sample.offset = in.get<std::int64_t>();
+        sample.roundTrip = in.get<std::int64_t>();
+    }
+    return samples;
+}
+
+RankResult getResult(WireReader& in) {
+    RankResult result;
+    RankRecord& record = result.record;
+    record.report.rank = in.get<std::int64_t>();
+    record.report.rankClass = in.text();
+    get(in, record.report.peak);
+    record.report.peakTotal = in.get<std::int64_t>();
+    get(in, record.report.atEnd);
+    record.outcomes.resize(in.count(4 * sizeof(std::uint64_t)));
+    for (StepOutcome& outcome : record.outcomes) outcome = getOutcome(in);
+    record.gradients = getValues(in);
+    record.parameters = getValues(in);
+    result.clockAtStart = getSamples(in);
+    result.clockAtEnd = getSamples(in);
+    return result;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(const RankMessage& message) {
+    WireWriter out;
+    std::visit([&](const auto& one) { put(out, one); }, message);
+    return out.take();
+}
+
+Result<RankMessage> decode(std::span<const std::byte> bytes) {
+    WireReader in(bytes);
+    RankMessage message;
+    switch (static_cast<Kind>(in.get<std::uint8_t>())) {
+        case Kind::Progress: {
+            RankProgress progress;
+            progress.step = in.get<std::int64_t>();
+            progress.loss = in.get<double>();
+            message = progress;
+            break;
+        }
+        case Kind::Failure: {
+            RankFailure failure;
+            const auto code = in.get<std::uint8_t>();
+            failure.error.code = code <= static_cast<std::uint8_t>(core::ErrorCode::Internal)
+                                     ? static_cast<core::ErrorCode>(code)
+                                     : core::ErrorCode::Internal;
+            failure.error.message = in.text();
+            failure.error.where = in.text();
+            failure.error.hint = in.text();
+            failure.lostPeer = in.get<std::uint8_t>() != 0;
+            message = std::move(failure);
+            break;
+        }
+        case Kind::Result: message = getResult(in); break;
+        default: return core::fail(core::ErrorCode::Io, "a message of an unknown kind");
+    }
+    if (!in.whole())
+        return core::fail(core::ErrorCode::Io, fmt::format("a message of {} bytes is cut or too long", bytes.size()));
+    return message;
+}
+
+Result<void> checkResult(const RankRecord& record, const Training& training, std::int64_t rank) {
+    const auto refuse = [&](const std::string& what) {
+        return core::fail(core::ErrorCode::Io, fmt::format("the result of rank {} {}", rank, what), {},
+                          "start every rank with the same program");
+    };
+    const TrainConfig& config = training.config();
+    if (record.report.rank != rank) return refuse("is that of another rank");
+    if (static_cast<std::int64_t>(record.outcomes.size()) != config.steps)
+        return refuse(fmt::format("has {} steps, expected {}", record.outcomes.size(), config.steps));
+    for (const StepOutcome& outcome : record.outcomes)
+        for (const OpTimes& times : outcome.times)
+            if (times.op.index() >= training.graph().ops.size()) return refuse("has times of an op that is none");
+    const std::size_t parameters = training.model().parameters.size();
+    for (const auto& [values, kept] : {std::pair<const ParameterValues&, bool>{record.gradients, config.keepGradients},
+                                       {record.parameters, config.keepParameters}}) {
+        if (values.size() != (kept ? parameters : 0)) return refuse("has values of other parameters");
+        for (std::size_t p = 0; p < values.size(); ++p)
+            if (static_cast<std::int64_t>(values[p].size()) > core::elementsOf(training.model().parameters[p].shape))
+                return refuse("has more values than " + training.model().parameters[p].name);
+    }
+    return {};
+}
+
+}  // namespace shardscope::runtime

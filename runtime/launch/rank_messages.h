@@ -1,0 +1,35 @@
+#pragma once
+
+// What a rank's process tells whoever puts the ranks' results together, as bytes. Nothing in them is trusted.
+
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "core/base/result.h"
+#include "runtime/rendezvous/clock_fit.h"
+#include "runtime/train/rank_training.h"
+
+namespace shardscope::runtime {
+
+struct RankProgress {
+    std::int64_t step = 0;
+    double loss = 0;
+};
+struct RankFailure {
+    core::Error error;
+    bool lostPeer = false;  ///< only because another rank has gone: that one knows more
+};
+struct RankResult {
+    RankRecord record;
+    std::vector<ClockSample> clockAtStart, clockAtEnd;
+};
+using RankMessage = std::variant<RankProgress, RankFailure, RankResult>;
+
+[[nodiscard]] std::vector<std::byte> encode(const RankMessage& message);
+/// Errors: bytes that are no such message.
+[[nodiscard]] core::Result<RankMessage> decode(std::span<const std::byte> bytes);
+/// Errors: a result that is not one of this rank of this training.
+[[nodiscard]] core::Result<void> checkResult(const RankRecord& record, const Training& training, std::int64_t rank);
+
+}  // namespace shardscope::runtime
