@@ -44,6 +44,9 @@ Result<RankPlacement> placementOf(const Arguments& arguments, runtime::DeviceKin
         if (arguments.rendezvous.empty() || placement.process.store.port == 0)
             return fail(ErrorCode::Usage, fmt::format("rank {} knows no place to meet the others", arguments.rank),
                         "--rank", "say it with --rendezvous HOST:PORT, the same for every rank");
+        if (placement.process.store.host == "0.0.0.0" || placement.process.store.host == "::")
+            return fail(ErrorCode::Usage, "an address at which no other machine finds rank 0", "--rendezvous",
+                        "give the address of rank 0's machine that the others reach, the same for every rank");
         if (arguments.rank >= ranks)
             return fail(ErrorCode::Usage, fmt::format("found rank {}, the plan has {}", arguments.rank, ranks),
                         "--rank", fmt::format("ranks are 0 to {}; --ranks says how many", ranks - 1));

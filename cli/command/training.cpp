@@ -175,6 +175,10 @@ Document jsonOf(const runtime::TrainReport& report, const core::Case& one) {
         Document row = Document::table(), memory = Document::table();
         row.set("rank", Document::of(rank.rank));
         row.set("class", Document::of(rank.rankClass));
+        if (r < report.clocks.size()) {
+            row.set("clock_offset_ns", Document::of(report.clocks[r].offset));
+            row.set("clock_residual_ns", Document::of(report.clocks[r].residual));
+        }
         row.set("peak_bytes", Document::of(rank.peakTotal));
         for (std::size_t c = 0; c < core::kMemoryCategories; ++c)
             memory.set(std::string(core::nameOf(static_cast<core::MemoryCategory>(c))), Document::of(rank.peak[c]));

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <charconv>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -31,19 +32,23 @@ std::int64_t clockNow() {
         .count();
 }
 
+std::string milliseconds(std::chrono::milliseconds time) {
+    return fmt::format("{} ms", time.count());
+}
+
 /// Gloo's view of our store, below the communicator's key. Gloo knows errors as exceptions only; the first is kept.
 class RendezvousStore final : public gloo::rendezvous::Store {
 public:
-    RendezvousStore(StoreClient& client, std::string prefix, std::chrono::milliseconds patience)
-        : m_client(client), m_prefix(std::move(prefix)), m_patience(patience) {}
+    RendezvousStore(StoreClient& client, const GlooChannel& channel, std::chrono::milliseconds patience)
+        : m_client(client), m_channel(channel), m_patience(patience) {}
 
     void set(const std::string& key, const std::vector<char>& data) override {
-        const auto done = m_client.set(m_prefix + "/" + key, std::as_bytes(std::span(data)));
+        const auto done = m_client.set(m_channel.key + "/" + key, std::as_bytes(std::span(data)));
         if (!done) give(done.error());
     }
     std::vector<char> get(const std::string& key) override {
-        const auto value = m_client.get(m_prefix + "/" + key, m_patience);
-        if (!value) give(value.error());
+        const auto value = m_client.get(m_channel.key + "/" + key, m_patience);
+        if (!value) give(m_client.timedOut() ? notThere(key) : value.error());
         const auto* begin = reinterpret_cast<const char*>(value->data());
         return {begin, begin + value->size()};
     }
@@ -59,14 +64,22 @@ private:
         error = found;
         throw std::runtime_error(found.message);
     }
+    /// Gloo's keys end with the position of the member who sets them.
+    [[nodiscard]] core::Error notThere(const std::string& key) const {
+        const std::size_t digits = key.find_last_not_of("0123456789") + 1;
+        std::size_t position = 0;
+        std::from_chars(key.data() + digits, key.data() + key.size(), position);
+        const std::string who =
+            position < m_channel.members.size() ? fmt::format("rank {}", m_channel.members[position]) : "a member";
+        return {ErrorCode::Io,
+                fmt::format("{} did not open communicator {} within {}", who, m_channel.name, milliseconds(m_patience)),
+                {},
+                {}};
+    }
     StoreClient& m_client;
-    std::string m_prefix;
+    const GlooChannel& m_channel;
     std::chrono::milliseconds m_patience;
 };
-
-std::string milliseconds(std::chrono::milliseconds time) {
-    return fmt::format("{} ms", time.count());
-}
 
 }  // namespace
 
@@ -88,7 +101,7 @@ Result<void> GlooCommunicator::connect() {
     if (channel.context != nullptr) return {};
     const auto patience = m_world.m_patience.rendezvous;
     SHARDSCOPE_ASSIGN(StoreClient client, StoreClient::join(m_world.m_address, ConnectionPurpose::Extra, patience));
-    RendezvousStore store(client, channel.key, patience);
+    RendezvousStore store(client, channel, patience);
     auto context = std::make_shared<gloo::rendezvous::Context>(channel.position, static_cast<int>(size()));
     // A pair waits for its connection five times as long.
     context->setTimeout(std::max(patience / 5, std::chrono::milliseconds(200)));
@@ -104,8 +117,10 @@ Result<void> GlooCommunicator::connect() {
     channel.ownBuffer = context->createUnboundBuffer(&channel.own, sizeof channel.own);
     channel.headerBuffers.resize(channel.members.size());
     for (const int p : others()) {
-        auto& header = channel.headers[static_cast<std::size_t>(p)];
-        channel.headerBuffers[static_cast<std::size_t>(p)] = context->createUnboundBuffer(&header, sizeof header);
+        auto& header = channel.incoming[static_cast<std::size_t>(p)];
+        auto& buffer = channel.headerBuffers[static_cast<std::size_t>(p)];
+        buffer = context->createUnboundBuffer(&header, sizeof header);
+        buffer->recv(p, kHeaderSlot);
     }
     channel.context = std::move(context);
     return {};
@@ -120,14 +135,14 @@ Result<void> GlooCommunicator::exchange(const std::vector<int>& peers) {
                                                           deadline - std::chrono::steady_clock::now()));
     };
     std::vector<std::int64_t> late;
+    for (const int p : peers) channel.ownBuffer->send(p, kHeaderSlot);
     for (const int p : peers) {
-        channel.headerBuffers[static_cast<std::size_t>(p)]->recv(p, kHeaderSlot);
-        channel.ownBuffer->send(p, kHeaderSlot);
-    }
-    for (const int p : peers) {
+        const auto index = static_cast<std::size_t>(p);
         bool came = false;
         try {
-            came = channel.headerBuffers[static_cast<std::size_t>(p)]->waitRecv(left());
+            came = channel.headerBuffers[index]->waitRecv(left());
+            channel.headers[index] = channel.incoming[index];
+            if (came) channel.headerBuffers[index]->recv(p, kHeaderSlot);
         } catch (const std::exception&) {
             if (std::chrono::steady_clock::now() < deadline && late.empty()) {
                 m_world.m_lostPeer = true;

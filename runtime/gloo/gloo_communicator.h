@@ -28,7 +28,8 @@ struct GlooChannel {
     int position = 0;
     std::shared_ptr<gloo::Context> context;  ///< null until connected
     CallHeader own;
-    std::vector<CallHeader> headers;  ///< by position
+    std::vector<CallHeader> headers;   ///< of this call, by position
+    std::vector<CallHeader> incoming;  ///< of the next one: asked for ahead, so that a peer can send it at once
     std::unique_ptr<gloo::transport::UnboundBuffer> ownBuffer;
     std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> headerBuffers;
     std::vector<std::byte> scratch;

@@ -48,6 +48,7 @@ std::unique_ptr<Communicator> GlooWorld::communicator(const std::string& name,
     channel->members = members;
     channel->position = static_cast<int>(place - members.begin());
     channel->headers.resize(members.size());
+    channel->incoming.resize(members.size());
     channel->key = fmt::format("gloo/{}/{}", name, fmt::join(members, ","));
     {
         const std::lock_guard lock(m_mutex);

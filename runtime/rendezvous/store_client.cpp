@@ -64,8 +64,8 @@ core::Error StoreClient::unmet(const Answer& answer, const std::string& what, Mi
         m_lostRank = true;
         return {ErrorCode::Io, answer.text(), {}, {}};
     }
-    if (answer.value.empty())
-        return {ErrorCode::Io, fmt::format("{} was not there within {}", what, waited(patience)), {}, {}};
+    m_timedOut = answer.value.empty();
+    if (m_timedOut) return {ErrorCode::Io, fmt::format("{} was not there within {}", what, waited(patience)), {}, {}};
     return {ErrorCode::Io,
             fmt::format("{} did not join within {}", answer.text(), waited(patience)),
             {},

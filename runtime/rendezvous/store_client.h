@@ -41,6 +41,8 @@ public:
 
     /// A wait has ended because a rank has gone: its end is the cause of this one's.
     [[nodiscard]] bool lostRank() const { return m_lostRank; }
+    /// All ranks have joined, and yet what the last wait was for did not come in time.
+    [[nodiscard]] bool timedOut() const { return m_timedOut; }
     /// This machine's address as the store's machine sees it.
     [[nodiscard]] std::string ownAddress() const { return ownAddressOf(m_socket); }
 
@@ -56,7 +58,7 @@ private:
     core::Result<Answer> ask(std::span<const std::byte> request, std::chrono::milliseconds patience);
 
     Socket m_socket;
-    bool m_lostRank = false;
+    bool m_lostRank = false, m_timedOut = false;
 };
 
 }  // namespace shardscope::runtime
