@@ -41,6 +41,9 @@ const std::vector<Option>& optionTable() {
         {"--data", "PATH", "Images to train on: a folder with the IDX files of MNIST or Fashion-MNIST, or such a file of images, plain or "
                            ".gz. Left out: generated grey shapes.", "@file"},
         {"--no-set-epoch", "", "Leave out the call that tells the sampler each epoch: every epoch has the order of the first.", ""},
+        {"--link-bandwidth", "GB/S", "Slow down every transfer to this many gigabytes a second on the wire (ring bytes of a collective), "
+                                     "so that overlap shows on one machine; --device cpu only.", ""},
+        {"--link-latency", "US", "Microseconds that every transfer takes beside that; --device cpu only.", ""},
         {"--steps", "N", "Steps. What takes more than some minutes is refused.", ""},
     };
     return kOptions;
@@ -64,8 +67,8 @@ const std::vector<Command>& commandTable() {
          {"--set", "--strategy", "--dot", "--json"},
          "graph vit_tiny --set parallelism.data_parallel_shard_degree=2 --dot", runGraph},
         {"run", "Train the model for real, by walking the same graph.", "[SCENARIO]", kScenario,
-         {"--device", "--ranks", "--strategy", "--steps", "--data", "--no-set-epoch", "--ranks-as", "--rendezvous", "--rank",
-          "--join-timeout", "--timeout", "--set", "--json"},
+         {"--device", "--ranks", "--strategy", "--steps", "--data", "--no-set-epoch", "--link-bandwidth", "--link-latency",
+          "--ranks-as", "--rendezvous", "--rank", "--join-timeout", "--timeout", "--set", "--json"},
          "run --ranks 4 --strategy fsdp --steps 5", runTraining},
         {"backtest", "Published measurements beside what the simulator says of them.", "", "",
          {"--runs", "--collectives", "--gemm", "--attention", "-o,--output", "--json", "--csv"},

@@ -32,6 +32,7 @@ struct Arguments {
     std::string rendezvous;                                       ///< run: HOST:PORT; empty: any port
     std::int64_t rank = -1;                                       ///< run: join as this rank; negative: all ranks
     std::int64_t joinTimeout = 180, timeout = 1800;               ///< run: seconds
+    double linkBandwidth = 0, linkLatency = 0;                    ///< run: GB/s (0: no limit), microseconds
     std::vector<std::string> runs, collectives, gemm, attention;  ///< backtest: files of measurements
     bool json = false, csv = false, explain = false, dot = false, describe = false;
     bool whyMemory = false, whyIdle = false;  ///< simulate

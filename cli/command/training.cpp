@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <variant>
 
 #include "cli/command/command.h"
@@ -98,23 +99,64 @@ constexpr double kLoopFlopsPerSecond = 0.5e9, kCpuFlopsPerSecond = 15e9;
 constexpr double kStepSeconds = 1e-3;  // a rank's, however small the model
 constexpr double kMostSeconds = 300;
 
+/// Seconds that an artificial link takes for the transfers of a step, which wait for one another.
+double linkSeconds(const core::StepGraph& graph, const runtime::ArtificialLink& link) {
+    double longest = 0;
+    for (const core::RankClass& rankClass : graph.classes) {
+        double sum = 0;
+        for (const core::Op& op : graph.opsOf(rankClass)) {
+            if (!op.group.valid()) continue;
+            const auto bytes = static_cast<double>(op.bytes.value);
+            const std::int64_t members = graph.groups[op.group.index()].size;
+            double wire = runtime::ArtificialLink::ringBytes(bytes, members);
+            if (op.kind == core::OpKind::AllReduce) wire *= 2;
+            if (op.kind == core::OpKind::Send || op.kind == core::OpKind::Receive) wire = bytes;
+            sum += static_cast<double>(link.nanoseconds(wire)) / 1e9;
+        }
+        longest = std::max(longest, sum);
+    }
+    return longest;
+}
+
 // The stages of one pipeline work one after another, so a step takes as long as one pipeline's samples do.
-Result<void> checkWork(const core::Model& model, const core::Plan& plan, std::int64_t steps, runtime::DeviceKind device,
-                       const std::string& source) {
+Result<void> checkWork(const core::Model& model, const runtime::TrainConfig& config, const std::string& source) {
+    const core::Plan& plan = config.plan;
+    const std::int64_t steps = config.steps;
     const double step =
         (static_cast<double>(core::forwardFlops(model).value) + static_cast<double>(core::backwardFlops(model).value)) *
         static_cast<double>(plan.microBatches);
-    const double rate = device == runtime::DeviceKind::Cpu ? kCpuFlopsPerSecond : kLoopFlopsPerSecond;
+    const double rate = config.device == runtime::DeviceKind::Cpu ? kCpuFlopsPerSecond : kLoopFlopsPerSecond;
     const double ranks = static_cast<double>(plan.mesh.size());
     const double seconds = static_cast<double>(steps) * (step / rate + ranks * kStepSeconds);
-    if (seconds <= kMostSeconds) return {};
-    return fail(
-        ErrorCode::Unsupported,
-        fmt::format("{} {} of {:.2g} FLOPs a rank take about {:.0f} s at {:g} GFLOP/s a core, expected at most {:g} s",
-                    steps, steps == 1 ? "step" : "steps", step, seconds, rate / 1e9, kMostSeconds),
-        source,
-        "use a smaller model (vit_tiny), a smaller training.local_batch_size or global_batch_size or fewer "
-        "--steps; or simulate it");
+    if (seconds > kMostSeconds)
+        return fail(
+            ErrorCode::Unsupported,
+            fmt::format(
+                "{} {} of {:.2g} FLOPs a rank take about {:.0f} s at {:g} GFLOP/s a core, expected at most {:g} s",
+                steps, steps == 1 ? "step" : "steps", step, seconds, rate / 1e9, kMostSeconds),
+            source,
+            "use a smaller model (vit_tiny), a smaller training.local_batch_size or global_batch_size or fewer "
+            "--steps; or simulate it");
+    if (!config.link.given()) return {};
+    SHARDSCOPE_ASSIGN(const core::StepGraph graph, core::buildStepGraph(model, plan));
+    const double moving = static_cast<double>(steps) * linkSeconds(graph, config.link);
+    if (moving <= kMostSeconds) return {};
+    return fail(ErrorCode::Unsupported,
+                fmt::format("the transfers of {} {} take about {:.0f} s over that link, expected at most {:g} s", steps,
+                            steps == 1 ? "step" : "steps", moving, kMostSeconds),
+                "--link-bandwidth, --link-latency", "use a faster link, a smaller model or fewer --steps");
+}
+
+/// The link of --link-bandwidth and --link-latency.
+Result<runtime::ArtificialLink> linkOf(const Arguments& arguments, runtime::DeviceKind device) {
+    const runtime::ArtificialLink link{arguments.linkBandwidth * 1e9, arguments.linkLatency * 1e-6};
+    if (!std::isfinite(link.bandwidth) || !std::isfinite(link.latency))
+        return fail(ErrorCode::Usage, "a link of no number, expected GB/s and microseconds",
+                    "--link-bandwidth, --link-latency", "for example --link-bandwidth 0.1 --link-latency 50");
+    if (link.given() && device != runtime::DeviceKind::Cpu)
+        return fail(ErrorCode::Usage, "a slow link on a device that transfers nothing beside its kernels",
+                    "--link-bandwidth, --link-latency", "use --device cpu");
+    return link;
 }
 
 /// The stages that the model can be cut into; what to do is --ranks here.
@@ -249,9 +291,9 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(resolved.model, one.workload));
     const core::Plan plan = withLayerTimes(one.plan, model, resolved.cluster);
     SHARDSCOPE_TRY(checkStages(model, plan));
-    SHARDSCOPE_TRY(checkWork(model, one.plan, arguments.steps, *device, loaded.source));
     runtime::TrainConfig config;
     config.device = *device;
+    SHARDSCOPE_ASSIGN(config.link, linkOf(arguments, *device));
     config.model = resolved.model;
     config.plan = plan;
     config.batch = one.workload.batch;
@@ -259,6 +301,7 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     config.frozen = one.workload.frozen;
     config.steps = arguments.steps;
     config.setEpoch = !arguments.noSetEpoch;
+    SHARDSCOPE_TRY(checkWork(model, config, loaded.source));
     const core::Mesh& mesh = config.plan.mesh;
     if (!arguments.data.empty()) {
         const auto* vit = std::get_if<core::VitSpec>(&resolved.model);

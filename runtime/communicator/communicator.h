@@ -1,10 +1,14 @@
 #pragma once
 
 // Collectives and messages of one rank. A communicator is one set of ranks; its calls run one after another in the
-// order of issue, the first of them with all members (they connect). Every call carries a description, which the other
-// members' calls must match: a rank that is at another operation is an error that names both sides, never a hang.
+// order of issue, from whichever thread, the first of them with all members (they connect). A call returns when it is
+// done; different communicators of a rank are used from different threads at a time. Every call carries a description,
+// which the other members' calls must match: a rank that is at another operation is an error that names both sides,
+// never a hang.
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -56,6 +60,14 @@ public:
     virtual core::Result<Transfer> barrier(const CallLabel& label) = 0;
     /// Errors unless every member gives the same value; the error names a rank that differs.
     virtual core::Result<void> agree(const std::string& what, std::uint64_t value) = 0;
+
+    /// This rank cannot go on: its calls that wait, from any thread, and all later ones fail, and so do the other
+    /// members' as far as they can be told. For any thread, any number of times; the first `why` counts.
+    virtual void abandon(const core::Error& why) = 0;
+    /// `waitsOnlyFor(calls)`: whether this rank can do nothing else before one of that many of its calls ends
+    /// (Device::waitsOnlyFor). A communicator that knows where all ranks are asks it, from any thread, to tell a rank
+    /// that works from one that waits for ever; others need not. Empty: it is no longer there.
+    virtual void watch(std::function<bool(std::size_t calls)> waitsOnlyFor) { (void)waitsOnlyFor; }
 };
 
 }  // namespace shardscope::runtime

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "runtime/communicator/rank_order_sum.h"
+#include "runtime/device/clock.h"
 
 namespace shardscope::runtime {
 
@@ -19,15 +20,6 @@ std::string describe(const CallLabel& label) {
     if (label.bytes > 0) text += fmt::format(" ({} bytes, {})", label.bytes, core::nameOf(label.dtype));
     return text;
 }
-
-namespace {
-
-std::int64_t clockNow() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
-
-}  // namespace
 
 class ThreadCommunicator final : public Communicator {
 public:
@@ -101,6 +93,14 @@ public:
         return {};
     }
 
+    void abandon(const core::Error& why) override {
+        const std::lock_guard lock(m_world.m_mutex);
+        m_world.failLocked(worldRank(), why);
+    }
+    void watch(std::function<bool(std::size_t)> waitsOnlyFor) override {
+        m_world.watch(worldRank(), std::move(waitsOnlyFor));
+    }
+
 private:
     static void sumInto(std::span<std::byte> target, std::size_t offset, const ThreadWorld::Meeting& meeting,
                         core::DType dtype, bool average) {
@@ -136,10 +136,7 @@ private:
 };
 
 ThreadWorld::ThreadWorld(std::int64_t ranks, std::chrono::milliseconds patience)
-    : m_size(ranks),
-      m_patience(patience),
-      m_waiting(static_cast<std::size_t>(ranks)),
-      m_finished(static_cast<std::size_t>(ranks), false) {
+    : m_size(ranks), m_patience(patience), m_ranks(static_cast<std::size_t>(ranks)) {
     assert(ranks > 0);
 }
 
@@ -160,6 +157,11 @@ std::unique_ptr<Communicator> ThreadWorld::communicator(const std::string& name,
     return std::make_unique<ThreadCommunicator>(*this, *channel, place - members.begin());
 }
 
+void ThreadWorld::watch(std::int64_t rank, std::function<bool(std::size_t)> waitsOnlyFor) {
+    const std::lock_guard lock(m_mutex);
+    m_ranks[static_cast<std::size_t>(rank)].waitsOnlyFor = std::move(waitsOnlyFor);
+}
+
 Result<Transfer> ThreadWorld::meet(Channel& channel, Meeting& meeting, std::size_t index, Entry entry,
                                    const std::function<void(const Meeting&)>& transfer) {
     Transfer times;
@@ -168,8 +170,9 @@ Result<Transfer> ThreadWorld::meet(Channel& channel, Meeting& meeting, std::size
     if (m_failure) return tl::unexpected(failureFor(rank));
     times.arrival = clockNow();
     const std::uint64_t generation = meeting.generation;
-    assert(!meeting.entries[index].present && "a rank is in one call at a time");
-    m_waiting[static_cast<std::size_t>(rank)] = describe(entry.label) + " on " + channel.name;
+    assert(!meeting.entries[index].present && "a rank is in one call of a communicator at a time");
+    auto& waiting = m_ranks[static_cast<std::size_t>(rank)].waiting;
+    waiting[&meeting] = describe(entry.label) + " on " + channel.name;
     meeting.entries[index] = std::move(entry);
     if (++meeting.arrived == meeting.entries.size()) {
         if (auto mismatch = mismatchIn(channel, meeting)) {
@@ -178,19 +181,11 @@ Result<Transfer> ThreadWorld::meet(Channel& channel, Meeting& meeting, std::size
         }
         meeting.open = true;
         meeting.transferStart = clockNow();
-        for (const Entry& member : meeting.entries) m_waiting[static_cast<std::size_t>(member.worldRank)].clear();
-        m_changed.notify_all();
+        for (const Entry& member : meeting.entries)
+            m_ranks[static_cast<std::size_t>(member.worldRank)].waiting.erase(&meeting);
+        meeting.changed.notify_all();
     } else {
-        checkDeadlockLocked();
-        const bool met = m_changed.wait_for(lock, m_patience, [&] {
-            return m_failure.has_value() || meeting.open || meeting.generation != generation;
-        });
-        if (!met)
-            failLocked(rank, {core::ErrorCode::Unsupported,
-                              fmt::format("rank {} waited {} ms for its peers in {}", rank, m_patience.count(),
-                                          m_waiting[static_cast<std::size_t>(rank)]),
-                              {},
-                              {}});
+        waitForMembers(lock, meeting, generation, rank);
         if (!meeting.open) return tl::unexpected(failureFor(rank));
     }
     times.transferStart = meeting.transferStart;
@@ -204,11 +199,36 @@ Result<Transfer> ThreadWorld::meet(Channel& channel, Meeting& meeting, std::size
         meeting.arrived = meeting.done = 0;
         meeting.open = false;
         ++meeting.generation;
-        m_changed.notify_all();
+        meeting.changed.notify_all();
     } else {
-        m_changed.wait(lock, [&] { return meeting.generation != generation; });
+        meeting.changed.wait(lock, [&] { return meeting.generation != generation; });
     }
     return times;
+}
+
+void ThreadWorld::waitForMembers(std::unique_lock<std::mutex>& lock, Meeting& meeting, std::uint64_t generation,
+                                 std::int64_t rank) {
+    const auto over = [&] { return m_failure.has_value() || meeting.open || meeting.generation != generation; };
+    const auto end = std::chrono::steady_clock::now() + m_patience;
+    checkDeadlockLocked();
+    while (!over()) {
+        // A rank's streams and its host may come to a stop after this call has begun to wait.
+        constexpr std::chrono::milliseconds kLook{50};
+        const auto now = std::chrono::steady_clock::now();
+        if (now >= end) {
+            failLocked(rank, {core::ErrorCode::Unsupported,
+                              fmt::format("rank {} waited {} ms for its peers in {}; {}", rank, m_patience.count(),
+                                          m_ranks[static_cast<std::size_t>(rank)].waiting[&meeting], whoIsWhere()),
+                              {},
+                              {}});
+            return;
+        }
+        if (meeting.changed.wait_until(lock, std::min(end, now + kLook), over)) return;
+        if (const auto again = std::chrono::steady_clock::now(); again >= m_nextLook) {
+            m_nextLook = again + kLook;
+            checkDeadlockLocked();
+        }
+    }
 }
 
 std::optional<core::Error> ThreadWorld::mismatchIn(const Channel& channel, const Meeting& meeting) const {
@@ -231,22 +251,39 @@ void ThreadWorld::failLocked(std::int64_t rank, core::Error error) {
         m_failure = std::move(error);
         m_failedRank = rank;
     }
-    m_changed.notify_all();
+    for (auto& [key, channel] : m_channels) {
+        channel->collective.changed.notify_all();
+        for (auto& [ends, message] : channel->messages) message.changed.notify_all();
+    }
 }
 
+std::string ThreadWorld::whoIsWhere() const {
+    std::string text;
+    for (std::size_t r = 0; r < m_ranks.size(); ++r) {
+        std::string calls;
+        for (const auto& [meeting, call] : m_ranks[r].waiting) calls += (calls.empty() ? "" : " and ") + call;
+        text += fmt::format("{}rank {} {}", text.empty() ? "" : ", ", r,
+                            m_ranks[r].finished ? "has finished"
+                            : calls.empty()     ? "is in no call"
+                                                : "waits in " + calls);
+    }
+    return text;
+}
+
+// Every rank has finished or waits for another, in each of its calls; while the lock is held none of them can end.
 void ThreadWorld::checkDeadlockLocked() {
     if (m_failure) return;
-    std::string waits;
     std::int64_t first = -1;
-    for (std::size_t r = 0; r < m_waiting.size(); ++r) {
-        if (!m_finished[r] && m_waiting[r].empty()) return;
-        if (!m_finished[r] && first < 0) first = static_cast<std::int64_t>(r);
-        waits += fmt::format("{}rank {} {}", waits.empty() ? "" : ", ", r,
-                             m_finished[r] ? "has finished" : "waits in " + m_waiting[r]);
+    for (std::size_t r = 0; r < m_ranks.size(); ++r) {
+        const Rank& rank = m_ranks[r];
+        if (rank.finished) continue;
+        const std::size_t calls = rank.waiting.size();
+        if (calls == 0 || (rank.waitsOnlyFor && !rank.waitsOnlyFor(calls))) return;
+        if (first < 0) first = static_cast<std::int64_t>(r);
     }
     if (first < 0) return;
     failLocked(first, {core::ErrorCode::Input,
-                       "no rank can go on: " + waits,
+                       "no rank can go on: " + whoIsWhere(),
                        {},
                        "every call needs its counterpart on the other members, in the same order"});
 }
@@ -264,8 +301,7 @@ Result<void> ThreadWorld::run(const std::function<Result<void>(std::int64_t)>& b
         const std::lock_guard lock(m_mutex);
         m_failure.reset();
         m_failedRank = -1;
-        std::fill(m_finished.begin(), m_finished.end(), false);
-        std::fill(m_waiting.begin(), m_waiting.end(), std::string());
+        for (Rank& rank : m_ranks) rank = {};
         m_channels.clear();
     }
     std::vector<std::thread> threads;
@@ -277,8 +313,7 @@ Result<void> ThreadWorld::run(const std::function<Result<void>(std::int64_t)>& b
             result = core::fail(core::ErrorCode::Unsupported, fmt::format("stopped by {}", thrown.what()));
         }
         const std::lock_guard lock(m_mutex);
-        m_waiting[static_cast<std::size_t>(rank)].clear();
-        m_finished[static_cast<std::size_t>(rank)] = true;
+        m_ranks[static_cast<std::size_t>(rank)].finished = true;
         if (!result)
             failLocked(rank, std::move(result).error());
         else

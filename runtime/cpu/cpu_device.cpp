@@ -14,9 +14,20 @@ namespace shardscope::runtime {
 
 using core::Result;
 
-CpuDevice::CpuDevice(std::int64_t capacity) : HostDevice(Fresh::AsItLies, capacity) {
-    omp_set_num_threads(1);  // of this thread, before its first primitive
+namespace {
+
+/// oneDNN then computes on the calling thread alone.
+void useOneThread() {
+    thread_local const bool told = [] {
+        omp_set_num_threads(1);
+        return true;
+    }();
+    (void)told;
 }
+
+}  // namespace
+
+CpuDevice::CpuDevice(std::int64_t capacity) : HostDevice(Fresh::AsItLies, capacity) {}
 
 Result<bool> CpuDevice::tryFast(const KernelCall& call) {
     using core::KernelKind;
@@ -43,6 +54,7 @@ Result<bool> CpuDevice::tryFast(const KernelCall& call) {
 }
 
 Result<void> CpuDevice::launch(StreamIndex, const KernelCall& call) {
+    useOneThread();
     SHARDSCOPE_ASSIGN(const bool done, tryFast(call));
     return done ? Result<void>() : reference::launch(call);
 }

@@ -1,7 +1,8 @@
 #pragma once
 
 // The processor as a device: products and activations through oneDNN, one thread, float32. What it has no fast kernel
-// for (other dtypes, rare kernels) the reference loops do. Each call is done when it returns.
+// for (other dtypes, rare kernels) the reference loops do. Each call is done when it returns; StreamedDevice makes
+// tasks of streams of them.
 
 #include "runtime/cpu/primitives.h"
 #include "runtime/device/host_device.h"
@@ -10,7 +11,6 @@ namespace shardscope::runtime {
 
 class CpuDevice final : public HostDevice {
 public:
-    /// To be made by the thread that uses it: oneDNN then computes on that one alone.
     explicit CpuDevice(std::int64_t capacity = 0);
 
     [[nodiscard]] std::string_view name() const override { return "cpu"; }

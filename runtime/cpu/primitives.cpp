@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <dnnl.hpp>
 
+#include <mutex>
 #include <unordered_map>
 
 #include "runtime/cpu/cpu_kernels.h"
@@ -18,6 +19,7 @@ struct Primitives::Made {
         dnnl::eltwise_forward forward;
         dnnl::eltwise_backward backward;
     };
+    std::mutex mutex;  ///< of all below
     dnnl::engine engine{dnnl::engine::kind::cpu, 0};
     dnnl::stream stream{engine};
     std::unordered_map<std::int64_t, Gelu> gelus;  ///< by count
@@ -59,6 +61,7 @@ Primitives::Primitives() : m_made(std::make_unique<Made>()) {}
 Primitives::~Primitives() = default;
 
 Result<void> Primitives::gelu(const float* x, float* y, std::int64_t count) {
+    const std::lock_guard lock(m_made->mutex);
     return tried("GELU", [&] {
         const Made::Gelu& made = m_made->geluOf(count);
         made.forward.execute(m_made->stream, {{DNNL_ARG_SRC, m_made->memoryOf(made.values, x)},
@@ -68,6 +71,7 @@ Result<void> Primitives::gelu(const float* x, float* y, std::int64_t count) {
 }
 
 Result<void> Primitives::geluGrad(const float* dy, const float* x, float* dx, std::int64_t count) {
+    const std::lock_guard lock(m_made->mutex);
     return tried("GELU's gradient", [&] {
         const Made::Gelu& made = m_made->geluOf(count);
         made.backward.execute(m_made->stream, {{DNNL_ARG_DIFF_DST, m_made->memoryOf(made.values, dy)},

@@ -1,6 +1,6 @@
 #pragma once
 
-// oneDNN's primitives that a device has made, by what they compute and on how much.
+// oneDNN's primitives that a device has made, by what they compute and on how much. For any thread, one at a time.
 
 #include <map>
 #include <memory>

@@ -1,11 +1,13 @@
 #pragma once
 
 // What the executor needs from a device: in-order streams with events, memory that is counted by category, and kernels.
-// Calls enqueue work on a stream and may return before it is done; `synchronize` waits for everything. A device serves
-// one rank and is used by one host thread.
+// Calls enqueue work on a stream and may return before it is done; `synchronize` waits for everything. Work that fails
+// on a stream ends all that follows it there or on other streams; the first error is what the calls from then on and
+// `synchronize` return. A device serves one rank and is used by one host thread.
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,13 +33,17 @@ struct Memory {
 
 using StreamIndex = std::uint8_t;
 
+/// Work of the host that a stream does in its turn.
+using StreamTask = std::function<core::Result<void>()>;
+
 /// A point on a stream: everything enqueued there before it.
 struct Event {
     std::uint64_t id = 0;
     [[nodiscard]] bool valid() const { return id != 0; }
 };
 
-/// One kernel of a program with its operands in the order of core::KernelKind.
+/// One kernel of a program with its operands in the order of core::KernelKind. The kernel must outlive the work, the
+/// operands' list need not outlive the call.
 struct KernelCall {
     const core::Kernel& kernel;
     std::span<const TensorView> inputs, outputs;
@@ -66,7 +72,17 @@ public:
     virtual Event record(StreamIndex stream) = 0;
     /// What is enqueued on `stream` from now on starts after `event`.
     virtual void wait(StreamIndex stream, Event event) = 0;
+    /// Runs `task` in its turn on the stream, as cudaLaunchHostFunc does; what is enqueued there later waits for its
+    /// end.
+    virtual core::Result<void> enqueue(StreamIndex stream, StreamTask task) = 0;
+    /// Waits until no stream works any more.
     virtual core::Result<void> synchronize() = 0;
+    /// `handler` is told the first error of a stream, on the stream's thread, before `synchronize` returns: tasks that
+    /// wait for other ranks can then be woken. It must not call the device. Empty: nobody is told.
+    virtual void onError(std::function<void(const core::Error&)> handler) = 0;
+    /// Whether neither the host thread nor a stream of this device can go on before one of `calls` calls ends that were
+    /// made from here and wait for other ranks. For any thread.
+    [[nodiscard]] virtual bool waitsOnlyFor(std::size_t calls) const = 0;
     /// When the event's work was done, in nanoseconds of the device's clock; valid after `synchronize`.
     [[nodiscard]] virtual std::int64_t timeOf(Event event) const = 0;
     /// The device's clock now, in nanoseconds. Clocks of all devices of one process agree.
@@ -74,7 +90,10 @@ public:
     /// Forgets the events recorded so far (after `synchronize`).
     virtual void forgetEvents() = 0;
 
-    /// What new memory holds is undefined (the reference device fills it with NaN). Errors: no memory is left.
+    /// What new memory holds is undefined (the reference device fills it with NaN). Memory is given and taken in the
+    /// order of the stream `pool`: what was released may be handed out again at once for the same pool, so work of
+    /// other streams on it must be ordered by events before the pool's next work, and host code synchronizes before it
+    /// touches memory. Errors: no memory is left.
     virtual core::Result<Memory> allocate(core::MemoryCategory category, std::int64_t bytes, StreamIndex pool) = 0;
     virtual void release(const Memory& memory) = 0;
     /// Bytes allocated and not released, by category.
@@ -93,7 +112,8 @@ public:
     /// values /= divisor
     virtual core::Result<void> divide(StreamIndex stream, const TensorView& values, double divisor) = 0;
     virtual core::Result<void> update(StreamIndex stream, const OptimizerCall& call) = 0;
-    /// Plain bytes between host and device.
+    /// Plain bytes between host and device. `from` is copied before the call returns; `to` is written before
+    /// `synchronize` returns, and must be there until then.
     virtual core::Result<void> upload(StreamIndex stream, std::span<const std::byte> from, const TensorView& to) = 0;
     virtual core::Result<void> download(StreamIndex stream, const TensorView& from, std::span<std::byte> to) = 0;
 };

@@ -2,6 +2,7 @@
 
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/device/reference_device.h"
+#include "runtime/device/streamed_device.h"
 
 namespace shardscope::runtime {
 
@@ -16,7 +17,7 @@ std::optional<DeviceKind> deviceCalled(std::string_view name) {
 }
 
 std::unique_ptr<Device> deviceOf(DeviceKind kind) {
-    if (kind == DeviceKind::Cpu) return std::make_unique<CpuDevice>();
+    if (kind == DeviceKind::Cpu) return std::make_unique<StreamedDevice>(std::make_unique<CpuDevice>());
     return std::make_unique<ReferenceDevice>();
 }
 

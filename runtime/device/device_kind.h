@@ -11,14 +11,13 @@
 namespace shardscope::runtime {
 
 enum class DeviceKind : std::uint8_t {
-    Reference,  ///< plain loops
-    Cpu,        ///< oneDNN
+    Reference,  ///< plain loops, each call done when it returns
+    Cpu,        ///< oneDNN, streams as threads
 };
 
 /// "reference", "cpu"
 [[nodiscard]] std::string_view nameOf(DeviceKind kind);
 [[nodiscard]] std::optional<DeviceKind> deviceCalled(std::string_view name);
-/// To be made by the thread that uses it.
 [[nodiscard]] std::unique_ptr<Device> deviceOf(DeviceKind kind);
 
 }  // namespace shardscope::runtime

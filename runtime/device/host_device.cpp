@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cassert>
-#include <chrono>
 #include <cmath>
 #include <cstring>
-#include <new>
 
+#include "runtime/device/clock.h"
 #include "runtime/device/elements.h"
 
 namespace shardscope::runtime {
@@ -33,8 +32,7 @@ StreamIndex HostDevice::openStream(std::string_view) {
 }
 
 std::int64_t HostDevice::now() const {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
+    return clockNow();
 }
 
 Event HostDevice::record(StreamIndex stream) {
@@ -60,21 +58,20 @@ void HostDevice::forgetEvents() {
     m_eventTimes.clear();
 }
 
-Result<Memory> HostDevice::allocate(core::MemoryCategory category, std::int64_t bytes, StreamIndex) {
+Result<Memory> HostDevice::allocate(core::MemoryCategory category, std::int64_t bytes, StreamIndex pool) {
     assert(bytes >= 0);
     if (m_capacity > 0 && bytes > m_capacity - m_total)
         return core::fail(core::ErrorCode::Unsupported,
                           fmt::format("device memory exhausted: {} bytes of {} wanted, {} of {} in use", bytes,
                                       core::nameOf(category), m_total, m_capacity),
                           {}, "use more ranks, smaller micro-batches or resharding");
-    std::unique_ptr<std::byte[]> data(new (std::nothrow)
-                                          std::byte[static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))]);
-    if (!data)
+    StreamPools::Piece storage = m_pools.take(bytes, pool);
+    if (!storage.data)
         return core::fail(core::ErrorCode::Unsupported,
                           fmt::format("the host has no {} bytes for {}", bytes, core::nameOf(category)));
-    if (m_fresh == Fresh::Poisoned) std::memset(data.get(), kPoison, static_cast<std::size_t>(bytes));
-    const Memory memory{m_nextMemory++, data.get(), bytes, category};
-    m_pieces.emplace(memory.id, Piece{std::move(data), bytes, category});
+    if (m_fresh == Fresh::Poisoned) std::memset(storage.data.get(), kPoison, static_cast<std::size_t>(bytes));
+    const Memory memory{m_nextMemory++, storage.data.get(), bytes, category};
+    m_pieces.emplace(memory.id, Piece{std::move(storage), bytes, category, pool});
     m_total += bytes;
     m_live[slot(category)] += bytes;
     m_peak[slot(category)] = std::max(m_peak[slot(category)], m_live[slot(category)]);
@@ -85,10 +82,14 @@ void HostDevice::release(const Memory& memory) {
     const auto found = m_pieces.find(memory.id);
     assert(found != m_pieces.end() && "memory released twice");
     if (found == m_pieces.end()) return;
+    Piece& piece = found->second;
+    m_total -= piece.bytes;
+    m_live[slot(piece.category)] -= piece.bytes;
+    // Poisoned memory is not used again, so that a sanitizer finds who still reads it.
     if (m_fresh == Fresh::Poisoned)
-        std::memset(found->second.data.get(), kPoison, static_cast<std::size_t>(found->second.bytes));
-    m_total -= found->second.bytes;
-    m_live[slot(found->second.category)] -= found->second.bytes;
+        std::memset(piece.storage.data.get(), kPoison, static_cast<std::size_t>(piece.bytes));
+    else
+        m_pools.giveBack(std::move(piece.storage), piece.pool);
     m_pieces.erase(found);
 }
 

@@ -4,11 +4,11 @@
 // CPU's share. Copies, sums and updates are plain loops, which a device may do faster: load as floats, compute in
 // double where it sums, store with one rounding to the tensor's dtype.
 
-#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "runtime/device/device.h"
+#include "runtime/device/stream_pools.h"
 
 namespace shardscope::runtime {
 
@@ -25,7 +25,10 @@ public:
     StreamIndex openStream(std::string_view name) override;
     Event record(StreamIndex stream) override;
     void wait(StreamIndex stream, Event event) override;
+    core::Result<void> enqueue(StreamIndex, StreamTask task) override { return task(); }
     core::Result<void> synchronize() override { return {}; }
+    void onError(std::function<void(const core::Error&)>) override {}  // the calls return their errors themselves
+    [[nodiscard]] bool waitsOnlyFor(std::size_t calls) const override { return calls > 0; }
     [[nodiscard]] std::int64_t timeOf(Event event) const override;
     [[nodiscard]] std::int64_t now() const override;
     void forgetEvents() override;
@@ -46,12 +49,14 @@ public:
 
 private:
     struct Piece {
-        std::unique_ptr<std::byte[]> data;
+        StreamPools::Piece storage;
         std::int64_t bytes = 0;
         core::MemoryCategory category = core::MemoryCategory::Workspace;
+        StreamIndex pool = 0;
     };
     Fresh m_fresh;
     std::int64_t m_capacity;
+    StreamPools m_pools;
     std::int64_t m_total = 0;
     std::uint64_t m_nextMemory = 1;
     std::unordered_map<std::uint64_t, Piece> m_pieces;

@@ -42,6 +42,12 @@ Executor::Executor(const core::Model& model, const core::StepGraph& graph, std::
 }
 
 Executor::~Executor() {
+    // Streams may be at work still if a step was left by an exception.
+    if (m_batches != nullptr)
+        abandon({core::ErrorCode::Unsupported, fmt::format("rank {} has left its step", m_rank), {}, {}});
+    (void)m_device.synchronize();
+    m_device.onError({});
+    if (m_world) m_world->watch({});
     m_activations.clear();
     for (UnitMemory& unit : m_units) {
         if (!unit.host.empty()) unit.shard = {};  // no memory of the device
@@ -75,7 +81,9 @@ Result<void> Executor::prepare(const CommunicatorSource& communicators) {
     }
     if (m_graph.plan.fsdp.cpuOffload) allocateOnHost();
     openCommunicators(communicators);
-    return {};
+    m_device.onError([this](const core::Error& why) { abandon(why); });
+    m_world->watch([this](std::size_t calls) { return m_device.waitsOnlyFor(calls); });
+    return m_device.synchronize();
 }
 
 void Executor::findUnits() {
@@ -242,15 +250,39 @@ Result<std::vector<float>> Executor::ownGradient(core::ParameterId parameter) {
     UnitMemory& unit = m_units[where.unit];
     if (!unit.layout.places[where.place].trained) return std::vector<float>{};
     SHARDSCOPE_ASSIGN(const TensorView view, gradientForUpdate(unit, where.place));
+    SHARDSCOPE_TRY(m_device.synchronize());
     return loadFloats(view);
 }
 
+void Executor::abandon(const core::Error& why) {
+    m_world->abandon(why);
+    for (const std::unique_ptr<Communicator>& communicator : m_communicators) communicator->abandon(why);
+}
+
+// On a stream, like every other call: the device then knows that this rank waits.
+Result<void> Executor::agreeOnGraph() {
+    if (m_agreed) return {};
+    SHARDSCOPE_TRY(m_device.enqueue(0, [this] { return m_world->agree("the graph's hash", core::hashOf(m_graph)); }));
+    SHARDSCOPE_TRY(m_device.synchronize());
+    m_agreed = true;
+    return {};
+}
+
 Result<StepOutcome> Executor::runStep(const BatchSource& batches, const StepObserver& observer) {
-    if (!m_agreed) {
-        SHARDSCOPE_TRY(m_world->agree("the graph's hash", core::hashOf(m_graph)));
-        m_agreed = true;
-    }
     m_batches = &batches;
+    Result<void> done = runProgram(observer);
+    if (!done) {
+        // Streams may wait for ranks that wait for what this one will never issue.
+        abandon(done.error());
+        (void)m_device.synchronize();
+    }
+    m_batches = nullptr;
+    if (!done) return tl::unexpected(std::move(done).error());
+    return std::move(m_outcome);
+}
+
+Result<void> Executor::runProgram(const StepObserver& observer) {
+    SHARDSCOPE_TRY(agreeOnGraph());
     m_batch.assign(static_cast<std::size_t>(m_graph.plan.microBatches), std::nullopt);
     for (UnitMemory& unit : m_units) {
         // Gradients that were views into a bucket are gone with the step before.
@@ -259,37 +291,24 @@ Result<StepOutcome> Executor::runStep(const BatchSource& batches, const StepObse
         unit.bucket.content = Held::Content::Nothing;
         unit.hostGradient.content = Held::Content::Nothing;
     }
-    m_norm.reset();
+    m_norm = m_normReceived = 0;
+    m_hasNorm = false;
     takeOverLeft();
-    m_done.assign(m_class.opEnd - m_class.opBegin, Event{});
+    const std::size_t ops = m_class.opEnd - m_class.opBegin;
+    m_start.assign(ops, Event{});
+    m_done.assign(ops, Event{});
+    m_transfers.assign(ops, Transfer{});
+    m_lastCall.clear();
+    m_messages.clear();
+    m_losses.clear();
     m_outcome = {};
     m_outcome.begin = m_device.now();
-    std::vector<Event> starts;
     for (const core::HostAction& action : m_graph.actionsOf(m_class)) {
         switch (action.kind) {
             case core::HostActionKind::Allocate: SHARDSCOPE_TRY(allocate(action.block)); break;
             case core::HostActionKind::Release: SHARDSCOPE_TRY(release(action.block)); break;
             case core::HostActionKind::Mark: break;
-            case core::HostActionKind::Launch: {
-                const core::Op& op = m_graph.ops[action.op.index()];
-                if (op.kind == OpKind::OptimizerStep && observer.beforeOptimizer)
-                    SHARDSCOPE_TRY(observer.beforeOptimizer(*this));
-                const Event start = m_device.record(op.stream);
-                m_transfer = {};
-                SHARDSCOPE_TRY(launch(action.op));
-                starts.push_back(start);
-                m_outcome.times.push_back({action.op, m_transfer.arrival, m_transfer.transferStart, m_transfer.end});
-                if (observer.launched) {
-                    LiveBytes live = m_device.liveBytes();
-                    const auto workspace = static_cast<std::size_t>(core::MemoryCategory::Workspace);
-                    // Ops that follow a compute op before its workspace is released count it with what they have.
-                    if (m_workspace.valid() && op.kind == OpKind::Compute)
-                        m_workspaceBytes = m_device.peakBytes()[workspace] - live[workspace];
-                    if (m_workspace.valid()) live[workspace] += m_workspaceBytes;
-                    observer.launched(action.op, live);
-                }
-                break;
-            }
+            case core::HostActionKind::Launch: SHARDSCOPE_TRY(launchAction(action.op, observer)); break;
         }
     }
     for (std::size_t i = 0; i < m_done.size(); ++i)
@@ -298,15 +317,33 @@ Result<StepOutcome> Executor::runStep(const BatchSource& batches, const StepObse
             return refuse("was never issued");
         }
     SHARDSCOPE_TRY(m_device.synchronize());
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-        OpTimes& times = m_outcome.times[i];
-        times.start = m_device.timeOf(starts[i]);
-        times.end = m_device.timeOf(m_done[times.op.index() - m_class.opBegin]);
-        if (times.transferStart == 0) times.transferStart = times.start;
+    for (OpTimes& times : m_outcome.times) {
+        const std::size_t own = times.op.index() - m_class.opBegin;
+        times.start = m_device.timeOf(m_start[own]);
+        times.end = m_device.timeOf(m_done[own]);
+        times.transferStart = std::max(times.start, m_transfers[own].transferStart);
     }
     m_device.forgetEvents();
     m_outcome.end = m_device.now();
-    return std::move(m_outcome);
+    for (std::vector<std::byte>& loss : m_losses)
+        m_outcome.losses.push_back(loadFloats({loss.data(), m_lossType, {1}, {}}).at(0));
+    return {};
+}
+
+Result<void> Executor::launchAction(OpId id, const StepObserver& observer) {
+    const core::Op& op = m_graph.ops[id.index()];
+    if (op.kind == OpKind::OptimizerStep && observer.beforeOptimizer) SHARDSCOPE_TRY(observer.beforeOptimizer(*this));
+    SHARDSCOPE_TRY(launch(id));
+    m_outcome.times.push_back({id, 0, 0, 0});
+    if (!observer.launched) return {};
+    LiveBytes live = m_device.liveBytes();
+    const auto workspace = static_cast<std::size_t>(core::MemoryCategory::Workspace);
+    // Ops that follow a compute op before its workspace is released count it with what they have.
+    if (m_workspace.valid() && op.kind == OpKind::Compute)
+        m_workspaceBytes = m_device.peakBytes()[workspace] - live[workspace];
+    if (m_workspace.valid()) live[workspace] += m_workspaceBytes;
+    observer.launched(id, live);
+    return {};
 }
 
 // What the step before has left is what this one finds.
@@ -325,22 +362,46 @@ Result<void> Executor::launch(OpId id) {
     if (id.index() < m_class.opBegin || id.index() >= m_class.opEnd) return refuse("belongs to another class");
     const std::size_t own = id.index() - m_class.opBegin;
     if (m_done[own].valid()) return refuse("is issued twice");
+    waitForOthers(id, false);
+    m_start[own] = m_device.record(op.stream);
     SHARDSCOPE_TRY(execute(op));
     m_done[own] = m_device.record(op.stream);
     return {};
 }
 
-Result<void> Executor::checkWaits(OpId id) {
+void Executor::waitForOthers(OpId id, bool transfer) {
     const core::Op& op = m_graph.ops[id.index()];
     for (const core::Edge& edge : m_graph.waitsOf(id)) {
         const std::size_t from = edge.from.index();
-        if (from < m_class.opBegin || from >= m_class.opEnd) continue;
+        if (from < m_class.opBegin || from >= m_class.opEnd || m_graph.ops[from].stream == op.stream) continue;
         const Event done = m_done[from - m_class.opBegin];
-        if (!done.valid())
+        if (done.valid() && (edge.reason == core::EdgeReason::Communicator) == transfer) m_device.wait(op.stream, done);
+    }
+}
+
+Result<void> Executor::checkWaits(OpId id) const {
+    for (const core::Edge& edge : m_graph.waitsOf(id)) {
+        const std::size_t from = edge.from.index();
+        if (from < m_class.opBegin || from >= m_class.opEnd) continue;
+        if (!m_done[from - m_class.opBegin].valid())
             return refuse(fmt::format("waits for {} ({}), which was not issued",
                                       core::labelOf(m_graph, m_model, edge.from), core::nameOf(edge.reason)));
-        if (m_graph.ops[from].stream != op.stream) m_device.wait(op.stream, done);
     }
+    return {};
+}
+
+Result<void> Executor::communicate(const core::Op& op, Communicator& communicator,
+                                   std::function<Result<Transfer>()> call) {
+    // The calls of a communicator run in the order of issue, whatever their streams.
+    waitForOthers(m_running, true);
+    if (const auto last = m_lastCall.find(&communicator); last != m_lastCall.end())
+        m_device.wait(op.stream, last->second);
+    Transfer& transfer = m_transfers[m_running.index() - m_class.opBegin];
+    SHARDSCOPE_TRY(m_device.enqueue(op.stream, [&transfer, call = std::move(call)]() -> Result<void> {
+        SHARDSCOPE_ASSIGN(transfer, call());
+        return {};
+    }));
+    m_lastCall[&communicator] = m_device.record(op.stream);
     return {};
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 
 // Runs the program of one rank: the host actions of its class, in exactly their order, over a Device and Communicators.
-// It has no schedule of its own. What an op needs is looked up in the memory that the actions before it made and
-// filled, so an op that is missing, out of place or done twice is refused with a sentence about the first thing that is
-// not there.
+// It has no schedule of its own: an op goes to the stream that the graph says, after the ops that the graph lets it
+// wait for, collectives and messages like kernels. The host goes on meanwhile; at the end of a step it waits for all.
+// What an op needs is looked up in the memory that the actions before it made and filled, so an op that is missing, out
+// of place or done twice is refused with a sentence about the first thing that is not there.
 
 #include <functional>
 #include <map>
@@ -37,8 +38,9 @@ struct OptimizerSettings {
     double weightDecay = -1;  ///< negative: the optimizer's default
 };
 
-/// When an op ran, in nanoseconds of the device's clock. `transferStart` differs from `start` for collectives and
-/// messages.
+/// When an op ran, in nanoseconds of the device's clock: `start` when its stream reached it and what it waits for was
+/// done. Collectives and messages begin to move at `transferStart`, when the last member has arrived and the
+/// communicator is free; for other ops it is `start`.
 struct OpTimes {
     core::OpId op;
     std::int64_t start = 0, transferStart = 0, end = 0;
@@ -77,6 +79,8 @@ public:
     /// Keeps this rank's part of a whole parameter; ignored by ranks without it.
     core::Result<void> loadParameter(core::ParameterId parameter, std::span<const float> whole);
 
+    /// Errors: an op that is refused, a kernel or a transfer that fails, here or on another rank. This rank's
+    /// communicators are then abandoned and its streams stand still.
     core::Result<StepOutcome> runStep(const BatchSource& batches, const StepObserver& observer = {});
 
     [[nodiscard]] const core::RankClass& rankClass() const { return m_class; }
@@ -186,10 +190,20 @@ private:
     [[nodiscard]] static std::int64_t peerOf(const Communicator& pair);
     core::Result<TensorView> messageOperand(const core::Op& op, bool written);
 
+    core::Result<void> runProgram(const StepObserver& observer);
+    core::Result<void> launchAction(core::OpId id, const StepObserver& observer);
+    core::Result<void> agreeOnGraph();
+    void abandon(const core::Error& why);
     void takeOverLeft();
     core::Result<void> launch(core::OpId id);
-    /// Refuses an op before what it waits for; makes its stream wait for events of other streams.
-    core::Result<void> checkWaits(core::OpId id);
+    /// Makes the op's stream wait for what was issued on others. Transfers wait for their communicator as well, but
+    /// only once they have arrived.
+    void waitForOthers(core::OpId id, bool transfer);
+    /// Refuses an op before what it waits for was issued.
+    core::Result<void> checkWaits(core::OpId id) const;
+    /// A call of a communicator, as work of the op's stream; buffers must be there until the end of the step.
+    core::Result<void> communicate(const core::Op& op, Communicator& communicator,
+                                   std::function<core::Result<Transfer>()> call);
     core::Result<void> execute(const core::Op& op);
     [[nodiscard]] Communicator* communicatorOf(const core::Op& op) const;
     [[nodiscard]] CallLabel labelFor(const core::Op& op, const char* operation, std::int64_t bytes) const;
@@ -219,15 +233,21 @@ private:
     std::map<std::int64_t, std::vector<core::ParameterId>> m_tiedTo;  ///< by stage: parameters that it holds as well
 
     // One step.
-    Held m_received;              ///< the other stage's gradients of tied parameters
-    std::optional<float> m_norm;  ///< clipping: sum of squares, as far as it is added up
+    Held m_received;  ///< the other stage's gradients of tied parameters
+    // Clipping: the sum of squares as far as it is added up, which only streams touch, and what the first stage
+    // receives of it.
+    float m_norm = 0, m_normReceived = 0;
+    bool m_hasNorm = false;  ///< its op was issued
     const BatchSource* m_batches = nullptr;
     std::vector<std::optional<Batch>> m_batch;  ///< by micro-batch
-    std::vector<Event> m_done;                  ///< by op of the class: its end on its stream; none if not issued
+    std::vector<Event> m_start, m_done;         ///< by op of the class, on its stream; none if not issued
+    std::vector<Transfer> m_transfers;          ///< by op of the class; written on streams
+    std::map<const Communicator*, Event> m_lastCall;
+    std::vector<std::vector<std::byte>> m_messages, m_losses;  ///< what streams read or write on the host's side
     core::OpId m_running;
     core::BlockId m_workspace;          ///< allocated, not released
     std::int64_t m_workspaceBytes = 0;  ///< what its compute op had there at once
-    Transfer m_transfer;
+    core::DType m_lossType = core::DType::F32;
     StepOutcome m_outcome;
 };
 

@@ -62,10 +62,10 @@ Result<void> Executor::allReduce(const core::Op& op, UnitMemory& unit) {
     const std::int64_t bytes = unit.layout.padded * core::sizeOf(m_graph.plan.precision.original);
     if (op.bytes.value != bytes) return refuse(fmt::format("moves {} bytes, the bucket has {}", op.bytes.value, bytes));
     SHARDSCOPE_TRY(checkWaits(m_running));
-    SHARDSCOPE_TRY(m_device.synchronize());
-    SHARDSCOPE_ASSIGN(m_transfer,
-                      communicator->allReduce(labelFor(op, "all-reduce", bytes),
-                                              {unit.bucket.memory.data, static_cast<std::size_t>(bytes)}, op.average));
+    const std::span bucket(unit.bucket.memory.data, static_cast<std::size_t>(bytes));
+    SHARDSCOPE_TRY(communicate(op, *communicator, [=, label = labelFor(op, "all-reduce", bytes), average = op.average] {
+        return communicator->allReduce(label, bucket, average);
+    }));
     // Their own memory still has the gradients from before, unless they are views.
     if (m_graph.plan.ddp.gradientAsBucketView)
         for (GradientPlace& gradient : unit.gradients) gradient.inBucket = false;

@@ -20,55 +20,62 @@ bool Executor::isOfEarlierStage(core::ParameterId parameter) const {
     });
 }
 
-Result<void> Executor::gradientNorm(const core::Op&) {
-    if (m_norm) return refuse("is worked out twice");
+Result<void> Executor::gradientNorm(const core::Op& op) {
+    if (m_hasNorm) return refuse("is worked out twice");
     SHARDSCOPE_TRY(checkWaits(m_running));
-    SHARDSCOPE_TRY(m_device.synchronize());
-    double sum = 0;
+    std::vector<TensorView> gradients;
     for (UnitMemory& unit : m_units)
         for (std::size_t p = 0; unit.unit != nullptr && p < unit.layout.places.size(); ++p) {
             const ParameterPlace& place = unit.layout.places[p];
             if (!place.trained || isOfEarlierStage(place.parameter)) continue;
-            SHARDSCOPE_ASSIGN(const TensorView gradient, gradientForUpdate(unit, p));
-            for (const float value : loadFloats(gradient)) sum += static_cast<double>(value) * value;
+            SHARDSCOPE_ASSIGN(TensorView gradient, gradientForUpdate(unit, p));
+            gradients.push_back(std::move(gradient));
         }
-    m_norm = static_cast<float>(sum);
-    return {};
+    m_hasNorm = true;
+    return m_device.enqueue(op.stream, [this, gradients = std::move(gradients)]() -> Result<void> {
+        double sum = 0;
+        for (const TensorView& gradient : gradients)
+            for (const float value : loadFloats(gradient)) sum += static_cast<double>(value) * value;
+        m_norm = static_cast<float>(sum);
+        return {};
+    });
 }
 
 Result<void> Executor::sumNorm(const core::Op& op) {
-    if (!m_norm) return refuse("comes before the norm");
+    if (!m_hasNorm) return refuse("comes before the norm");
     Communicator* communicator = communicatorOf(op);
     if (communicator == nullptr) return refuse("has no group");
     SHARDSCOPE_TRY(checkWaits(m_running));
-    SHARDSCOPE_ASSIGN(m_transfer, communicator->allReduce(labelFor(op, "all-reduce", sizeof(float)),
-                                                          std::as_writable_bytes(std::span(&*m_norm, 1)), false));
-    return {};
+    return communicate(op, *communicator, [this, communicator, label = labelFor(op, "all-reduce", sizeof(float))] {
+        return communicator->allReduce(label, std::as_writable_bytes(std::span(&m_norm, 1)), false);
+    });
 }
 
 // The first stage adds what comes from the others; they take what comes back.
 Result<void> Executor::passNorm(const core::Op& op) {
-    if (!m_norm) return refuse("comes before the norm");
+    if (!m_hasNorm) return refuse("comes before the norm");
     Communicator* communicator = communicatorOf(op);
     if (communicator == nullptr) return refuse("has no group");
     SHARDSCOPE_TRY(checkWaits(m_running));
     const CallLabel label = labelFor(op, "gradient norm", sizeof(float));
-    if (op.kind == core::OpKind::Send) {
-        SHARDSCOPE_ASSIGN(m_transfer,
-                          communicator->send(label, std::as_bytes(std::span(&*m_norm, 1)), peerOf(*communicator)));
-        return {};
-    }
-    float received = 0;
-    SHARDSCOPE_ASSIGN(m_transfer, communicator->receive(label, std::as_writable_bytes(std::span(&received, 1)),
-                                                        peerOf(*communicator)));
-    m_norm = m_class.stage == 0 ? *m_norm + received : received;
-    return {};
+    if (op.kind == core::OpKind::Send)
+        return communicate(op, *communicator, [this, communicator, label] {
+            return communicator->send(label, std::as_bytes(std::span(&m_norm, 1)), peerOf(*communicator));
+        });
+    return communicate(op, *communicator, [this, communicator, label]() -> Result<Transfer> {
+        SHARDSCOPE_ASSIGN(
+            const Transfer transfer,
+            communicator->receive(label, std::as_writable_bytes(std::span(&m_normReceived, 1)), peerOf(*communicator)));
+        m_norm = m_class.stage == 0 ? m_norm + m_normReceived : m_normReceived;
+        return transfer;
+    });
 }
 
 Result<void> Executor::scaleGradients(const core::Op& op) {
-    if (!m_norm) return refuse("comes before the norm");
+    if (!m_hasNorm) return refuse("comes before the norm");
     SHARDSCOPE_TRY(checkWaits(m_running));
-    const double norm = std::sqrt(static_cast<double>(*m_norm));
+    SHARDSCOPE_TRY(m_device.synchronize());  // the host has to know the factor (PyTorch's stays on the device)
+    const double norm = std::sqrt(static_cast<double>(m_norm));
     const double scale = std::min(1.0, m_graph.plan.clipNorm / (norm + 1e-6));
     for (UnitMemory& unit : m_units)
         for (std::size_t p = 0; unit.unit != nullptr && p < unit.layout.places.size(); ++p) {

@@ -182,14 +182,10 @@ Result<void> Executor::fillFromOutside(const core::Op& op, const core::StorageRe
 }
 
 Result<void> Executor::noteLoss(const core::Op& op, const TensorView& loss) {
-    std::vector<std::byte> bytes(static_cast<std::size_t>(loss.bytes()));
-    TensorView flat = loss;
-    flat.strides.clear();
-    SHARDSCOPE_TRY(m_device.download(op.stream, flat, bytes));
-    SHARDSCOPE_TRY(m_device.synchronize());
-    flat.data = bytes.data();
-    m_outcome.losses.push_back(loadFloats(flat).at(0));
-    return {};
+    if (loss.elements() != 1) return refuse("makes a loss that is no single value");
+    m_lossType = loss.dtype;
+    std::vector<std::byte>& bytes = m_losses.emplace_back(static_cast<std::size_t>(loss.bytes()));
+    return m_device.download(op.stream, {loss.data, loss.dtype, loss.shape, {}}, bytes);
 }
 
 }  // namespace shardscope::runtime

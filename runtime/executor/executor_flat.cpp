@@ -41,10 +41,10 @@ Result<void> Executor::allGatherFlat(const core::Op& op, UnitMemory& unit) {
     const std::int64_t share = unit.layout.share();
     SHARDSCOPE_TRY(m_device.copy(op.stream, flatView(source.memory, dtype, 0, share),
                                  flatView(unit.unsharded.memory, dtype, unit.layout.rank * share, share)));
-    SHARDSCOPE_TRY(m_device.synchronize());
-    SHARDSCOPE_ASSIGN(
-        m_transfer, communicator->allGather(labelFor(op, "all-gather", unit.layout.bytes),
-                                            {unit.unsharded.memory.data, static_cast<std::size_t>(unit.layout.bytes)}));
+    const std::span whole(unit.unsharded.memory.data, static_cast<std::size_t>(unit.layout.bytes));
+    SHARDSCOPE_TRY(communicate(op, *communicator, [=, label = labelFor(op, "all-gather", unit.layout.bytes)] {
+        return communicator->allGather(label, whole);
+    }));
     unit.unsharded.version = unit.version;
     unit.unsharded.content = Content::Whole;
     return {};

@@ -58,11 +58,10 @@ Result<void> Executor::send(const core::Op& op) {
         return refuse(fmt::format("sends {} bytes, the tensor has {}", op.bytes.value, view.bytes()));
     if (!isContiguousView(view)) return refuse("sends a tensor that is not contiguous");
     SHARDSCOPE_TRY(checkWaits(m_running));
-    SHARDSCOPE_TRY(m_device.synchronize());
-    SHARDSCOPE_ASSIGN(m_transfer,
-                      communicator->send(labelFor(op, "message", view.bytes()),
-                                         {view.data, static_cast<std::size_t>(view.bytes())}, peerOf(*communicator)));
-    return {};
+    const std::span<const std::byte> message(view.data, static_cast<std::size_t>(view.bytes()));
+    return communicate(op, *communicator, [=, label = labelFor(op, "message", view.bytes())] {
+        return communicator->send(label, message, peerOf(*communicator));
+    });
 }
 
 Result<void> Executor::receive(const core::Op& op) {
@@ -74,11 +73,10 @@ Result<void> Executor::receive(const core::Op& op) {
         return refuse(fmt::format("receives {} bytes, the tensor has {}", op.bytes.value, view.bytes()));
     if (!isContiguousView(view)) return refuse("receives a tensor that is not contiguous");
     SHARDSCOPE_TRY(checkWaits(m_running));
-    SHARDSCOPE_TRY(m_device.synchronize());
-    SHARDSCOPE_ASSIGN(
-        m_transfer, communicator->receive(labelFor(op, "message", view.bytes()),
-                                          {view.data, static_cast<std::size_t>(view.bytes())}, peerOf(*communicator)));
-    return {};
+    const std::span message(view.data, static_cast<std::size_t>(view.bytes()));
+    return communicate(op, *communicator, [=, label = labelFor(op, "message", view.bytes())] {
+        return communicator->receive(label, message, peerOf(*communicator));
+    });
 }
 
 std::int64_t Executor::peerOf(const Communicator& pair) {
@@ -105,19 +103,20 @@ Result<void> Executor::sendGradient(const core::Op& op) {
     if (communicator == nullptr) return refuse("has no group");
     SHARDSCOPE_ASSIGN(const std::vector<TensorView> views, tiedGradients(m_peerStage[op.match]));
     SHARDSCOPE_TRY(checkWaits(m_running));
-    std::vector<std::byte> message;
-    for (const TensorView& view : views) {
-        message.resize(message.size() + static_cast<std::size_t>(view.bytes()));
-        SHARDSCOPE_TRY(
-            m_device.download(op.stream, view, std::span(message).last(static_cast<std::size_t>(view.bytes()))));
-    }
-    SHARDSCOPE_TRY(m_device.synchronize());
-    const auto bytes = static_cast<std::int64_t>(message.size());
+    std::int64_t bytes = 0;
+    for (const TensorView& view : views) bytes += view.bytes();
     if (op.bytes.value != bytes)
         return refuse(fmt::format("sends {} bytes, the gradients have {}", op.bytes.value, bytes));
-    SHARDSCOPE_ASSIGN(m_transfer,
-                      communicator->send(labelFor(op, "tied gradients", bytes), message, peerOf(*communicator)));
-    return {};
+    const std::span message(m_messages.emplace_back(static_cast<std::size_t>(bytes)));
+    std::size_t at = 0;
+    for (const TensorView& view : views) {
+        const auto size = static_cast<std::size_t>(view.bytes());
+        SHARDSCOPE_TRY(m_device.download(op.stream, view, message.subspan(at, size)));
+        at += size;
+    }
+    return communicate(op, *communicator, [=, label = labelFor(op, "tied gradients", bytes)] {
+        return communicator->send(label, message, peerOf(*communicator));
+    });
 }
 
 Result<void> Executor::receiveGradient(const core::Op& op) {
@@ -129,9 +128,10 @@ Result<void> Executor::receiveGradient(const core::Op& op) {
     if (op.bytes.value != bytes)
         return refuse(fmt::format("receives {} bytes, its memory has {}", op.bytes.value, bytes));
     SHARDSCOPE_TRY(checkWaits(m_running));
-    SHARDSCOPE_ASSIGN(m_transfer, communicator->receive(labelFor(op, "tied gradients", bytes),
-                                                        {m_received.memory.data, static_cast<std::size_t>(bytes)},
-                                                        peerOf(*communicator)));
+    const std::span message(m_received.memory.data, static_cast<std::size_t>(bytes));
+    SHARDSCOPE_TRY(communicate(op, *communicator, [=, label = labelFor(op, "tied gradients", bytes)] {
+        return communicator->receive(label, message, peerOf(*communicator));
+    }));
     m_received.content = Held::Content::Whole;
     m_received.parts = m_peerStage[op.match];
     return {};

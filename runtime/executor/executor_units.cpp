@@ -63,9 +63,10 @@ Result<void> Executor::allGather(const core::Op& op, UnitMemory& unit) {
     const std::int64_t bytes = unit.layout.bytes;
     if (op.bytes.value != bytes) return refuse(fmt::format("moves {} bytes, the buffer has {}", op.bytes.value, bytes));
     SHARDSCOPE_TRY(checkWaits(m_running));
-    SHARDSCOPE_TRY(m_device.synchronize());
-    SHARDSCOPE_ASSIGN(m_transfer, communicator->allGather(labelFor(op, "all-gather", bytes),
-                                                          {unit.gather.memory.data, static_cast<std::size_t>(bytes)}));
+    const std::span buffer(unit.gather.memory.data, static_cast<std::size_t>(bytes));
+    SHARDSCOPE_TRY(communicate(op, *communicator, [=, label = labelFor(op, "all-gather", bytes)] {
+        return communicator->allGather(label, buffer);
+    }));
     unit.gather.content = Content::Whole;
     return {};
 }
@@ -219,13 +220,13 @@ Result<void> Executor::reduceScatter(const core::Op& op, UnitMemory& unit) {
     const std::int64_t bytes = unit.layout.trainedPadded * core::sizeOf(dtype);
     if (op.bytes.value != bytes) return refuse(fmt::format("moves {} bytes, its input has {}", op.bytes.value, bytes));
     SHARDSCOPE_TRY(checkWaits(m_running));
-    SHARDSCOPE_TRY(m_device.synchronize());
     CallLabel label = labelFor(op, "reduce-scatter", bytes);
     label.dtype = dtype;
-    SHARDSCOPE_ASSIGN(m_transfer,
-                      communicator->reduceScatter(
-                          label, {input.memory.data, static_cast<std::size_t>(bytes)},
-                          {target.memory.data, static_cast<std::size_t>(bytes / unit.layout.ranks)}, op.average));
+    const std::span<const std::byte> whole(input.memory.data, static_cast<std::size_t>(bytes));
+    const std::span share(target.memory.data, static_cast<std::size_t>(bytes / unit.layout.ranks));
+    SHARDSCOPE_TRY(communicate(op, *communicator, [=, average = op.average] {
+        return communicator->reduceScatter(label, whole, share, average);
+    }));
     if (op.factor != 1)
         SHARDSCOPE_TRY(
             m_device.divide(op.stream, flatView(target.memory, dtype, 0, unit.layout.gradientShare()), op.factor));
@@ -268,11 +269,11 @@ Result<void> Executor::allReduceShare(const core::Op& op, UnitMemory& unit) {
     const std::int64_t bytes = unit.layout.gradientShare() * core::sizeOf(dtype);
     if (op.bytes.value != bytes) return refuse(fmt::format("moves {} bytes, the share has {}", op.bytes.value, bytes));
     SHARDSCOPE_TRY(checkWaits(m_running));
-    SHARDSCOPE_TRY(m_device.synchronize());
     CallLabel label = labelFor(op, "all-reduce", bytes);
     label.dtype = dtype;
-    SHARDSCOPE_ASSIGN(m_transfer,
-                      communicator->allReduce(label, {share.memory.data, static_cast<std::size_t>(bytes)}, op.average));
+    const std::span own(share.memory.data, static_cast<std::size_t>(bytes));
+    SHARDSCOPE_TRY(communicate(op, *communicator,
+                               [=, average = op.average] { return communicator->allReduce(label, own, average); }));
     unit.replicasSummed = true;
     return {};
 }

@@ -198,6 +198,9 @@ Result<Transfer> GlooCommunicator::call(const CallLabel& label, CallRole role, s
         if (!peers.empty()) {
             auto connected = connect();
             if (!connected) return stopped(std::move(connected).error());
+            if (channel.aborted)
+                return core::fail(ErrorCode::Cancelled,
+                                  fmt::format("{} after a communicator of this rank has failed", describe(label)));
         }
         channel.own = headerOf(label, role, times.arrival + m_world.m_clockOffset, value);
         channel.headers[static_cast<std::size_t>(channel.position)] = channel.own;
@@ -329,6 +332,11 @@ Result<void> GlooCommunicator::agree(const std::string& what, std::uint64_t valu
                             {},
                             "start every rank with the same model, plan and program version"});
     return {};
+}
+
+// The other ranks learn of it when this one's connections close.
+void GlooCommunicator::abandon(const core::Error&) {
+    m_world.m_network->fail(nullptr);
 }
 
 }  // namespace shardscope::runtime

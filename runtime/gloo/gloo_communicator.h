@@ -63,6 +63,7 @@ public:
     core::Result<Transfer> receive(const CallLabel& label, std::span<std::byte> message, std::int64_t from) override;
     core::Result<Transfer> barrier(const CallLabel& label) override;
     core::Result<void> agree(const std::string& what, std::uint64_t value) override;
+    void abandon(const core::Error& why) override;
 
 private:
     /// Connects, exchanges headers with `peers` (positions), moves the bytes.

@@ -56,9 +56,11 @@ Result<RankRecord> trainRank(const Training& training, std::int64_t rank,
     const RankMap place{training.graph().plan.mesh, rank};
     const std::unique_ptr<Device> owned = deviceOf(config.device);
     Device& device = *owned;
-    SHARDSCOPE_ASSIGN(
-        const std::unique_ptr<Executor> executor,
-        Executor::create(training.model(), training.graph(), rank, device, communicators, config.optimizer));
+    const auto overLink = [&](const std::string& name, const std::vector<std::int64_t>& members) {
+        return slowedDown(communicators(name, members), config.link);
+    };
+    SHARDSCOPE_ASSIGN(const std::unique_ptr<Executor> executor,
+                      Executor::create(training.model(), training.graph(), rank, device, overLink, config.optimizer));
     for (std::size_t p = 0; p < training.initial().size(); ++p)
         SHARDSCOPE_TRY(executor->loadParameter(core::ParameterId(p), training.initial()[p]));
 

@@ -12,7 +12,7 @@ namespace shardscope::runtime {
 timeline::Timeline timelineOf(const core::Model& model, const core::StepGraph& graph,
                               const std::vector<StepOutcome>& outcomes) {
     timeline::Timeline made;
-    made.title = fmt::format("{}, {}, reference run", model.name, graph.plan.name);
+    made.title = fmt::format("{}, {}, executed", model.name, graph.plan.name);
     std::int64_t zero = outcomes.empty() ? 0 : outcomes.front().begin;
     for (const StepOutcome& outcome : outcomes) zero = std::min(zero, outcome.begin);
     for (const core::Group& group : graph.groups) made.groups.push_back({made.strings.intern(group.name), group.size});

@@ -13,6 +13,7 @@
 #include "core/base/result.h"
 #include "core/graph/build.h"
 #include "core/model/spec.h"
+#include "runtime/communicator/artificial_link.h"
 #include "runtime/data/image_set.h"
 #include "runtime/device/device_kind.h"
 #include "runtime/executor/executor.h"
@@ -29,6 +30,7 @@ enum class TrainingData : std::uint8_t {
 
 struct TrainConfig {
     DeviceKind device = DeviceKind::Reference;
+    ArtificialLink link = {};  ///< between all ranks
     core::ModelSpec model;
     core::Plan plan;
     /// Samples of a micro-batch of one rank. The global batch is batch x plan.microBatches x data-parallel ranks.

@@ -26,12 +26,15 @@ Result<void> checkConfig(const TrainConfig& config) {
         return core::fail(core::ErrorCode::Input,
                           fmt::format("{} steps of a kind that is followed by another kind", config.steps),
                           "[training] step_kind", "run one step, or choose train or evaluate");
+    if (!(config.link.bandwidth >= 0 && config.link.latency >= 0))
+        return core::fail(core::ErrorCode::Input,
+                          fmt::format("a link of {:g} bytes/s and {:g} s, expected none below 0", config.link.bandwidth,
+                                      config.link.latency));
     constexpr std::int64_t kMostThreads = 256;
     if (config.plan.mesh.size() > kMostThreads)
-        return core::fail(
-            core::ErrorCode::Unsupported,
-            fmt::format("{} ranks, the reference device runs at most {}", config.plan.mesh.size(), kMostThreads), {},
-            "simulate larger worlds instead");
+        return core::fail(core::ErrorCode::Unsupported,
+                          fmt::format("{} ranks, this machine runs at most {}", config.plan.mesh.size(), kMostThreads),
+                          {}, "simulate larger worlds instead");
     return {};
 }
 

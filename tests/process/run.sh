@@ -147,6 +147,13 @@ for member in '"model": "vit_tiny"' '"device": "cpu"' '"images": 40000' '"parall
 done
 expect 0 "" graph vit_tiny --set training.checkpoint_every=3
 check "graph names nothing as not used" grep -q "not used: training.checkpoint_every" "$work/out"
+expect 0 "" run --ranks 2 --steps 1 --link-bandwidth 0.05 --link-latency 20
+expect 2 "link-bandwidth" run --link-bandwidth 0
+expect 2 "link-bandwidth" run --link-bandwidth fast
+expect 2 "link-latency" run --link-latency -1
+expect 2 "a link of no number" run --link-latency nan
+expect 2 "use --device cpu" run --device reference --link-latency 20
+expect 5 "over that link, expected at most 300 s" run --link-bandwidth 1e-6 --steps 100
 expect 5 "expected at most 300 s" run --steps 100000
 for strategy in single naive ddp fsdp; do
   expect 0 "" run --steps 1 --strategy $strategy --set precision.mixed_precision_reduce=bfloat16

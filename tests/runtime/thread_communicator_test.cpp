@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "runtime/communicator/thread_communicator.h"
+#include "runtime/device/reference_device.h"
+#include "runtime/device/streamed_device.h"
 
 namespace shardscope::runtime {
 namespace {
@@ -158,6 +160,90 @@ TEST(ThreadCommunicator, RanksThatDisagreeAreNamed) {
     ASSERT_FALSE(done);
     EXPECT_NE(done.error().message.find("rank 2 has the graph's hash 0000000000000008"), std::string::npos)
         << done.error().message;
+}
+
+// Ranks whose calls come from streams: each stream is a task queue of its rank's device.
+struct StreamedRank {
+    StreamedRank(ThreadWorld& of, std::int64_t itsRank) : world(of), rank(itsRank) {
+        device.openStream("one");
+        device.openStream("other");
+        world.watch(rank, [this](std::size_t calls) { return device.waitsOnlyFor(calls); });
+    }
+    ~StreamedRank() { world.watch(rank, {}); }
+    StreamedRank(const StreamedRank&) = delete;
+    StreamedRank& operator=(const StreamedRank&) = delete;
+
+    Communicator& open(const std::string& name) {
+        communicators.push_back(world.communicator(name, ranksBelow(world.size()), rank));
+        return *communicators.back();
+    }
+    Result<void> barrier(StreamIndex stream, Communicator& comm, std::chrono::milliseconds after = {}) {
+        return device.enqueue(stream, [&comm, after]() -> Result<void> {
+            std::this_thread::sleep_for(after);
+            SHARDSCOPE_TRY(comm.barrier(label("barrier", "", 0)));
+            return {};
+        });
+    }
+
+    ThreadWorld& world;
+    std::int64_t rank;
+    StreamedDevice device{std::make_unique<ReferenceDevice>()};
+    std::vector<std::unique_ptr<Communicator>> communicators;
+};
+
+TEST(ThreadCommunicator, StreamsThatWaitCrosswiseAreReported) {
+    ThreadWorld world(2);
+    const auto done = world.run([&](std::int64_t rank) -> Result<void> {
+        StreamedRank own(world, rank);
+        Communicator &a = own.open("a"), &b = own.open("b");
+        SHARDSCOPE_TRY(own.barrier(0, rank == 0 ? a : b));
+        SHARDSCOPE_TRY(own.barrier(0, rank == 0 ? b : a));
+        return own.device.synchronize();
+    });
+    ASSERT_FALSE(done);
+    EXPECT_NE(
+        done.error().message.find("no rank can go on: rank 0 waits in barrier on a, rank 1 waits in barrier on b"),
+        std::string::npos)
+        << done.error().message;
+}
+
+// Every rank waits in a call, but a stream of one still works and meets the other later.
+TEST(ThreadCommunicator, AStreamThatStillWorksIsNoDeadlock) {
+    ThreadWorld world(2);
+    const auto done = world.run([&](std::int64_t rank) -> Result<void> {
+        StreamedRank own(world, rank);
+        Communicator &a = own.open("a"), &b = own.open("b");
+        constexpr std::chrono::milliseconds kLate{250};
+        if (rank == 0) {
+            SHARDSCOPE_TRY(own.barrier(0, a));
+            SHARDSCOPE_TRY(own.barrier(1, b, kLate));
+        } else {
+            SHARDSCOPE_TRY(own.barrier(0, b));
+            SHARDSCOPE_TRY(own.barrier(0, a));
+        }
+        return own.device.synchronize();
+    });
+    EXPECT_TRUE(done) << (done ? "" : core::describe(done.error()));
+}
+
+TEST(ThreadCommunicator, ARankThatAbandonsWakesItsOwnStreamsAndTheOthers) {
+    ThreadWorld world(2);
+    const auto done = world.run([&](std::int64_t rank) -> Result<void> {
+        StreamedRank own(world, rank);
+        Communicator &a = own.open("a"), &b = own.open("b");
+        SHARDSCOPE_TRY(own.barrier(0, rank == 0 ? a : b));
+        if (rank == 0) {
+            b.abandon({core::ErrorCode::Input, "the disk is on fire", {}, {}});
+            const auto left = own.device.synchronize();
+            return left ? core::fail(core::ErrorCode::Input, "nothing was woken") : left;
+        }
+        const auto left = own.device.synchronize();
+        EXPECT_EQ(left ? "" : left.error().message, "rank 0 failed: the disk is on fire");
+        return left;
+    });
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().message, "the disk is on fire");
+    EXPECT_EQ(done.error().where, "rank 0");
 }
 
 }  // namespace
