@@ -270,6 +270,19 @@ std::string cliReference() {
         "memory "
         "and\n"
         "whether it fits; the reason of a row that is not replayed.\n\n"
+        "## The ranks of a run\n\n"
+        "On the CPU device `run` starts one process a rank; they meet at a free port of this machine and talk over "
+        "Gloo. A rank that\n"
+        "ends before its time ends all others, and the one error names it; an interruption ends all, with 130. Lines "
+        "of ranks begin\n"
+        "with `[rank 1]`. To run ranks on several machines start each with the same words, another `--rank` and the "
+        "address of rank\n"
+        "0's machine; rank 0 reports:\n\n"
+        "```\nshardscope run --ranks 2 --rank 0 --rendezvous 10.0.0.1:29500     # on 10.0.0.1\n"
+        "shardscope run --ranks 2 --rank 1 --rendezvous 10.0.0.1:29500     # on another one\n```\n\n"
+        "Whoever does not join within `--join-timeout`, or does not come to a call within `--timeout`, is named. "
+        "Nothing is\n"
+        "encrypted, and nobody is asked for a password: the port belongs into a network that is trusted.\n\n"
         "## Commands\n";
     for (const Command& command : commandTable()) {
         out += fmt::format("\n### {}{}{}\n\n{}\n", command.name, command.operand.empty() ? "" : " ", command.operand,

@@ -130,9 +130,11 @@ Result<void> GlooCommunicator::exchange(const std::vector<int>& peers) {
     GlooChannel& channel = *m_channel;
     const auto patience = m_world.m_patience.call;
     const Deadline deadline = std::chrono::steady_clock::now() + patience;
+    // Rounded up: who is told that time is over finds the deadline passed.
     const auto left = [&] {
-        return std::max(std::chrono::milliseconds(1), std::chrono::duration_cast<std::chrono::milliseconds>(
-                                                          deadline - std::chrono::steady_clock::now()));
+        const auto rest = deadline - std::chrono::steady_clock::now();
+        return std::max(std::chrono::milliseconds(1),
+                        std::chrono::duration_cast<std::chrono::milliseconds>(rest) + std::chrono::milliseconds(1));
     };
     std::vector<std::int64_t> late;
     for (const int p : peers) channel.ownBuffer->send(p, kHeaderSlot);
@@ -185,6 +187,27 @@ Result<void> GlooCommunicator::checkHeaders(const std::vector<int>& peers) const
     return {};
 }
 
+core::Error GlooCommunicator::broken(const CallLabel& label, const std::vector<int>& peers, const Transfer& times,
+                                     std::string_view thrown) const {
+    m_world.m_lostPeer = true;
+    std::vector<std::int64_t> ranks;
+    for (const int p : peers) ranks.push_back(worldRank(p));
+    const std::string who = (ranks.size() > 1 ? "one of " : "") + nameRanks(ranks);
+    const std::string where = fmt::format("{} (communicator {})", describe(label), name());
+    const auto patience = m_world.m_patience.call;
+    if (std::chrono::nanoseconds(clockNow() - times.transferStart) >= patience)
+        return {ErrorCode::Io,
+                fmt::format("rank {} waited {} for {} to go on with {}", m_world.m_address.rank, milliseconds(patience),
+                            who, where),
+                {},
+                {}};
+    // Gloo begins with a place in its sources.
+    if (const std::size_t place = thrown.find("] "); thrown.starts_with('[') && place != std::string_view::npos)
+        thrown.remove_prefix(place + 2);
+    return {
+        ErrorCode::Io, fmt::format("rank {} lost {} in {}: {}", m_world.m_address.rank, who, where, thrown), {}, {}};
+}
+
 Result<Transfer> GlooCommunicator::call(const CallLabel& label, CallRole role, std::uint64_t value,
                                         const std::vector<int>& peers, const std::function<void()>& move) {
     GlooChannel& channel = *m_channel;
@@ -214,12 +237,7 @@ Result<Transfer> GlooCommunicator::call(const CallLabel& label, CallRole role, s
         times.transferStart = std::min(times.transferStart, clockNow());
         move();
     } catch (const std::exception& thrown) {
-        m_world.m_lostPeer = true;
-        return stopped({ErrorCode::Io,
-                        fmt::format("rank {} could not finish {} (communicator {}): {}", m_world.m_address.rank,
-                                    describe(label), name(), thrown.what()),
-                        {},
-                        {}});
+        return stopped(broken(label, peers, times, thrown.what()));
     }
     times.end = clockNow();
     return times;

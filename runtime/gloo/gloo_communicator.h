@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/communicator/communicator.h"
@@ -76,6 +77,9 @@ private:
     /// output[p] = the chunk of member p for this one; of `bytes` / size each.
     void allToAll(const std::byte* input, std::byte* output, std::size_t bytes);
     void gather(std::byte* buffer, std::size_t bytes);
+    /// What a broken connection, or a peer that stopped in the middle, means.
+    [[nodiscard]] core::Error broken(const CallLabel& label, const std::vector<int>& peers, const Transfer& times,
+                                     std::string_view thrown) const;
     [[nodiscard]] tl::unexpected<core::Error> stopped(core::Error error) const;
     [[nodiscard]] std::int64_t worldRank(int position) const {
         return m_channel->members[static_cast<std::size_t>(position)];

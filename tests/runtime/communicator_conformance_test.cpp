@@ -354,6 +354,21 @@ TEST_P(CommunicatorConformance, APeerThatDoesNotComeIsAnErrorAndNoHang) {
     expectSomeError(results, "all-gather of root");
 }
 
+TEST_P(CommunicatorConformance, ARankThatFailsStopsTheOthers) {
+    if (ranks() < 2) return;
+    const auto results = run([n = ranks()](std::int64_t rank, const Open& open) -> Result<void> {
+        const auto comm = open("dp_shard", ranksBelow(n));
+        for (int i = 0; i < 100; ++i) {
+            if (rank == 1 && i == 3) return core::fail(core::ErrorCode::Input, "the disk is on fire");
+            std::vector<float> sum(3000);
+            SHARDSCOPE_TRY(comm->allReduce(label("all-reduce", "a", sum.size() * 4), bytesOf(sum), false));
+        }
+        return {};
+    });
+    for (const auto& result : results) EXPECT_FALSE(result);
+    expectSomeError(results, "the disk is on fire");
+}
+
 std::string caseName(const ::testing::TestParamInfo<std::tuple<WorldKind, std::int64_t>>& info) {
     return std::get<0>(info.param).name + std::to_string(std::get<1>(info.param));
 }

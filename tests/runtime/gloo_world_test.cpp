@@ -1,0 +1,71 @@
+// What Gloo's communicator says when it cannot go on, and the headers by which members recognise a call.
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "runtime/gloo/call_header.h"
+#include "runtime/gloo/gloo_world.h"
+#include "runtime/rendezvous/store_client.h"
+#include "runtime/rendezvous/store_server.h"
+
+namespace shardscope::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(GlooWorld, AMemberThatDoesNotOpenTheCommunicatorIsNamed) {
+    StoreServer::Settings settings;
+    settings.ranks = 4;
+    const auto store = StoreServer::start(std::move(settings));
+    ASSERT_TRUE(store);
+    std::vector<StoreClient> joined;
+    for (std::int64_t rank = 0; rank < 4; ++rank) {
+        auto client = StoreClient::join({(*store)->endpoint(), rank, 4, 0}, ConnectionPurpose::Rank, 5s);
+        ASSERT_TRUE(client);
+        joined.push_back(std::move(*client));
+    }
+    const auto world = GlooWorld::create({(*store)->endpoint(), 1, 4, 0}, "127.0.0.1", {1s, 100ms});
+    ASSERT_TRUE(world) << core::describe(world.error());
+    const auto comm = (*world)->communicator("dp_shard", {1, 3});
+    const auto done = comm->barrier({"barrier", {}, 0, 0, core::DType::U8});
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().message, "rank 3 did not open communicator dp_shard within 100 ms");
+    // The rank has failed: nothing waits any more.
+    const auto next = (*world)->communicator("dp_replicate", {0, 1})->barrier({"barrier", {}, 0, 0, core::DType::U8});
+    ASSERT_FALSE(next);
+    EXPECT_EQ(next.error().code, core::ErrorCode::Cancelled);
+}
+
+TEST(GlooWorld, AnAddressThatIsNoneIsAnError) {
+    const auto world = GlooWorld::create({{"127.0.0.1", 1}, 0, 1, 0}, "203.0.113.7");
+    ASSERT_FALSE(world);
+    EXPECT_NE(world.error().message.find("203.0.113.7"), std::string::npos) << world.error().message;
+}
+
+TEST(CallHeader, MeetsItsCounterpartAlone) {
+    const CallLabel label{"message", "blocks.3", 2, 64, core::DType::BF16};
+    const auto send = headerOf(label, CallRole::Send, 0), receive = headerOf(label, CallRole::Receive, 9);
+    EXPECT_TRUE(meets(send, receive));
+    EXPECT_TRUE(meets(receive, send));
+    EXPECT_FALSE(meets(send, send));
+    EXPECT_FALSE(meets(send, headerOf(label, CallRole::Collective, 0)));
+    for (const CallLabel& other : {CallLabel{"message", "blocks.4", 2, 64, core::DType::BF16},
+                                   {"message", "blocks.3", 1, 64, core::DType::BF16},
+                                   {"message", "blocks.3", 2, 32, core::DType::BF16},
+                                   {"message", "blocks.3", 2, 64, core::DType::F32},
+                                   {"messageblocks", ".3", 2, 64, core::DType::BF16}})
+        EXPECT_FALSE(meets(send, headerOf(other, CallRole::Receive, 0))) << describe(other);
+    EXPECT_EQ(describe(receive), "message of blocks.3 (64 bytes, bfloat16), which it receives, of micro-batch 2");
+}
+
+TEST(CallHeader, LongNamesAreCutAndStillDiffer) {
+    CallLabel label{"all-gather", std::string(1000, 'x'), 0, 4, core::DType::F32};
+    const auto one = headerOf(label, CallRole::Collective, 0);
+    label.unit += 'y';
+    EXPECT_FALSE(meets(one, headerOf(label, CallRole::Collective, 0)));
+    EXPECT_LT(describe(one).size(), 300u);
+}
+
+}  // namespace
+}  // namespace shardscope::runtime
