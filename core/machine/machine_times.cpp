@@ -1,0 +1,229 @@
+#include "core/machine/machine_times.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace shardscope::core {
+
+namespace {
+
+constexpr const char* kSchema = "shardscope.machine";
+constexpr std::int64_t kVersion = 1;
+
+// JSON carries seconds as nanoseconds, which people read more easily.
+constexpr double kNanosecond = 1e-9;
+
+Document documentOf(const TimeOfBytes& time) {
+    Document out = Document::table();
+    out.set("start_ns", Document::of(time.start / kNanosecond));
+    out.set("ns_per_byte", Document::of(time.perByte / kNanosecond));
+    return out;
+}
+
+/// Reads members of one table, each of which must be there, and refuses what is left.
+class Reader {
+public:
+    Reader(const Document& document, std::string where) : m_document(document), m_where(std::move(where)) {}
+
+    Result<const Document*> member(std::string_view key, Document::Kind kind) {
+        if (m_document.kind != Document::Kind::Table)
+            return fail(ErrorCode::Input, fmt::format("found {}, expected a table", describeKind(m_document.kind)),
+                        m_where, kHint);
+        const Document* found = m_document.find(key);
+        if (found == nullptr) return fail(ErrorCode::Input, fmt::format("'{}' is missing", key), m_where, kHint);
+        const bool number = kind == Document::Kind::Real && found->isNumber();
+        if (found->kind != kind && !number)
+            return fail(ErrorCode::Input,
+                        fmt::format("'{}' is {}, expected {}", key, describeKind(found->kind), describeKind(kind)),
+                        m_where, kHint);
+        return found;
+    }
+
+    Result<double> seconds(std::string_view key) {
+        SHARDSCOPE_ASSIGN(const Document* found, member(key, Document::Kind::Real));
+        return checked(key, found->number());
+    }
+
+    Result<double> checked(std::string_view key, double nanoseconds) const {
+        constexpr double kMost = 1e13;  // almost three hours
+        if (std::isfinite(nanoseconds) && nanoseconds >= 0 && nanoseconds <= kMost) return nanoseconds * kNanosecond;
+        return fail(ErrorCode::Input, fmt::format("'{}' is {}, expected 0 to {:g} ns", key, nanoseconds, kMost),
+                    m_where, kHint);
+    }
+
+    Result<std::int64_t> count(std::string_view key) {
+        SHARDSCOPE_ASSIGN(const Document* found, member(key, Document::Kind::Integer));
+        if (found->integer >= 1 && found->integer <= 1'000'000) return found->integer;
+        return fail(ErrorCode::Input, fmt::format("'{}' is {}, expected 1 to 1000000", key, found->integer), m_where,
+                    kHint);
+    }
+
+    Result<TimeOfBytes> time(std::string_view key) {
+        SHARDSCOPE_ASSIGN(const Document* found, member(key, Document::Kind::Table));
+        Reader inner(*found, fmt::format("{}, {}", m_where, key));
+        TimeOfBytes time;
+        SHARDSCOPE_ASSIGN(time.start, inner.seconds("start_ns"));
+        SHARDSCOPE_ASSIGN(time.perByte, inner.seconds("ns_per_byte"));
+        return time;
+    }
+
+    [[nodiscard]] const std::string& where() const { return m_where; }
+    static constexpr const char* kHint = "write the file anew: shardscope calibrate -o FILE";
+
+private:
+    const Document& m_document;
+    std::string m_where;
+};
+
+Result<ComputeTimes> parseCompute(const Document& document, const std::string& where) {
+    Reader reader(document, where);
+    ComputeTimes times;
+    SHARDSCOPE_ASSIGN(times.busy, reader.count("busy_ranks"));
+    SHARDSCOPE_ASSIGN(times.copy, reader.time("copy"));
+    SHARDSCOPE_ASSIGN(times.optimizer, reader.time("optimizer"));
+    SHARDSCOPE_ASSIGN(const Document* kernels, reader.member("kernels_ns", Document::Kind::Table));
+    for (const auto& [signature, value] : kernels->members) {
+        if (!value.isNumber())
+            return fail(ErrorCode::Input,
+                        fmt::format("'{}' is {}, expected a number", signature, describeKind(value.kind)),
+                        where + ", kernels_ns", Reader::kHint);
+        SHARDSCOPE_ASSIGN(times.kernels[signature], reader.checked(signature, value.number()));
+    }
+    return times;
+}
+
+Result<TransferTimes> parseTransfers(const Document& document, const std::string& where) {
+    Reader reader(document, where);
+    TransferTimes times;
+    SHARDSCOPE_ASSIGN(times.ranks, reader.count("ranks"));
+    SHARDSCOPE_ASSIGN(times.allGather, reader.time("all_gather"));
+    SHARDSCOPE_ASSIGN(times.reduceScatter, reader.time("reduce_scatter"));
+    SHARDSCOPE_ASSIGN(times.allReduce, reader.time("all_reduce"));
+    SHARDSCOPE_ASSIGN(times.message, reader.time("message"));
+    return times;
+}
+
+Result<void> checkAscending(std::int64_t before, std::int64_t now, const std::string& where) {
+    if (now > before) return {};
+    return fail(ErrorCode::Input, fmt::format("{} comes after {}, expected more in each entry", now, before), where,
+                Reader::kHint);
+}
+
+}  // namespace
+
+TimeOfBytes fitTime(const std::vector<BytesSample>& samples) {
+    // Least squares of (start + perByte b - t) / t.
+    double s0 = 0, s1 = 0, s2 = 0, r0 = 0, r1 = 0;
+    for (const BytesSample& sample : samples) {
+        if (!(sample.seconds > 0)) continue;
+        const double w = 1 / (sample.seconds * sample.seconds), b = sample.bytes;
+        s0 += w;
+        s1 += w * b;
+        s2 += w * b * b;
+        r0 += w * sample.seconds;
+        r1 += w * b * sample.seconds;
+    }
+    if (s0 == 0) return {};
+    const double determinant = s0 * s2 - s1 * s1;
+    if (determinant > 1e-12 * s0 * s2) {
+        const TimeOfBytes line{(r0 * s2 - r1 * s1) / determinant, (s0 * r1 - s1 * r0) / determinant};
+        if (line.start >= 0 && line.perByte >= 0) return line;
+        if (line.start < 0) return {0, r1 / s2};
+    }
+    return {r0 / s0, 0};
+}
+
+std::string kernelSignature(const Program& program, const Kernel& kernel) {
+    std::string text(nameOf(kernel.kind));
+    if (kernel.kind == KernelKind::Elementwise) text += fmt::format(":{}", kernel.op);
+    if (kernel.causal) text += " causal";
+    if (kernel.weightTransposed) text += " transposed";
+    const auto add = [&](TensorId id) {
+        const Tensor& tensor = program.tensor(id);
+        text += fmt::format(" {}{}", nameOf(tensor.dtype), toString(tensor.shape));
+        std::int64_t dense = 1;
+        bool contiguous = true;
+        for (std::size_t i = tensor.shape.size(); i-- > 0 && !tensor.strides.empty();) {
+            contiguous &= tensor.shape[i] == 1 || tensor.strides[i] == dense;
+            dense *= tensor.shape[i];
+        }
+        if (!contiguous) text += fmt::format("@({})", fmt::join(tensor.strides, ","));
+    };
+    for (const TensorId id : kernel.inputs) add(id);
+    text += " >";
+    for (const TensorId id : kernel.outputs) add(id);
+    return text;
+}
+
+Document documentOf(const MachineTimes& times) {
+    Document out = Document::table(), compute = Document::list(), transfers = Document::list();
+    out.set("schema", Document::of(kSchema));
+    out.set("version", Document::of(kVersion));
+    out.set("processor", Document::of(times.processor));
+    out.set("device", Document::of(times.device));
+    out.set("cores", Document::of(times.cores));
+    out.set("issue_ns", Document::of(times.issue / kNanosecond));
+    for (const ComputeTimes& one : times.compute) {
+        Document row = Document::table(), kernels = Document::table();
+        row.set("busy_ranks", Document::of(one.busy));
+        row.set("copy", documentOf(one.copy));
+        row.set("optimizer", documentOf(one.optimizer));
+        for (const auto& [signature, seconds] : one.kernels)
+            kernels.members.emplace_back(signature, Document::of(seconds / kNanosecond));
+        row.set("kernels_ns", std::move(kernels));
+        compute.items.push_back(std::move(row));
+    }
+    for (const TransferTimes& one : times.transfers) {
+        Document row = Document::table();
+        row.set("ranks", Document::of(one.ranks));
+        row.set("all_gather", documentOf(one.allGather));
+        row.set("reduce_scatter", documentOf(one.reduceScatter));
+        row.set("all_reduce", documentOf(one.allReduce));
+        row.set("message", documentOf(one.message));
+        transfers.items.push_back(std::move(row));
+    }
+    out.set("compute", std::move(compute));
+    out.set("transfers", std::move(transfers));
+    return out;
+}
+
+Result<MachineTimes> parseMachineTimes(const Document& document, const std::string& name) {
+    Reader reader(document, name);
+    SHARDSCOPE_ASSIGN(const Document* schema, reader.member("schema", Document::Kind::Text));
+    if (schema->text != kSchema)
+        return fail(ErrorCode::Input, fmt::format("schema '{}', expected '{}'", schema->text.substr(0, 60), kSchema),
+                    name, Reader::kHint);
+    SHARDSCOPE_ASSIGN(const std::int64_t version, reader.count("version"));
+    if (version != kVersion)
+        return fail(ErrorCode::Input, fmt::format("version {}, expected {}", version, kVersion), name, Reader::kHint);
+    MachineTimes times;
+    SHARDSCOPE_ASSIGN(const Document* processor, reader.member("processor", Document::Kind::Text));
+    SHARDSCOPE_ASSIGN(const Document* device, reader.member("device", Document::Kind::Text));
+    times.processor = processor->text;
+    times.device = device->text;
+    SHARDSCOPE_ASSIGN(times.cores, reader.count("cores"));
+    SHARDSCOPE_ASSIGN(times.issue, reader.seconds("issue_ns"));
+    SHARDSCOPE_ASSIGN(const Document* compute, reader.member("compute", Document::Kind::List));
+    SHARDSCOPE_ASSIGN(const Document* transfers, reader.member("transfers", Document::Kind::List));
+    if (compute->items.empty())
+        return fail(ErrorCode::Input, "'compute' is empty, expected at least one entry", name, Reader::kHint);
+    for (std::size_t i = 0; i < compute->items.size(); ++i) {
+        const std::string where = fmt::format("{}, compute[{}]", name, i);
+        SHARDSCOPE_ASSIGN(ComputeTimes one, parseCompute(compute->items[i], where));
+        SHARDSCOPE_TRY(checkAscending(i == 0 ? 0 : times.compute.back().busy, one.busy, where + ", busy_ranks"));
+        times.compute.push_back(std::move(one));
+    }
+    for (std::size_t i = 0; i < transfers->items.size(); ++i) {
+        const std::string where = fmt::format("{}, transfers[{}]", name, i);
+        SHARDSCOPE_ASSIGN(const TransferTimes one, parseTransfers(transfers->items[i], where));
+        SHARDSCOPE_TRY(checkAscending(i == 0 ? 0 : times.transfers.back().ranks, one.ranks, where + ", ranks"));
+        times.transfers.push_back(one);
+    }
+    return times;
+}
+
+}  // namespace shardscope::core
