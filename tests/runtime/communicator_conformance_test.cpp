@@ -259,10 +259,9 @@ TEST_P(CommunicatorConformance, GroupsOfTheWorldAreIndependent) {
 
 // A rank's streams are threads: one communicator's calls come from one of them, another's from another.
 TEST_P(CommunicatorConformance, TwoCommunicatorsOfARankWorkFromTwoThreads) {
-    if (std::get<0>(GetParam()).name == "threads")
-        GTEST_SKIP() << "the world of threads takes a rank for one thread: it finds deadlocks by that";
     mustRun([n = ranks()](std::int64_t rank, const Open& open) -> Result<void> {
         const auto first = open("dp_shard", ranksBelow(n)), second = open("dp_replicate", ranksBelow(n));
+        for (const auto* comm : {&first, &second}) (*comm)->watch([](std::size_t calls) { return calls == 2; });
         Result<void> ofOther;
         std::thread other([&] {
             for (int i = 0; i < 50 && ofOther; ++i) {
@@ -352,6 +351,29 @@ TEST_P(CommunicatorConformance, APeerThatDoesNotComeIsAnErrorAndNoHang) {
     for (std::size_t r = 1; r < results.size(); ++r) EXPECT_FALSE(results[r]);
     expectSomeError(results, "waited 400 ms");
     expectSomeError(results, "all-gather of root");
+}
+
+// As a rank does when one of its streams has failed: what waits on another stream must not wait on.
+TEST_P(CommunicatorConformance, AbandoningWakesWhoWaits) {
+    if (ranks() < 2) return;
+    const auto results = run([n = ranks()](std::int64_t rank, const Open& open) -> Result<void> {
+        const auto comm = open("dp_shard", ranksBelow(n));
+        SHARDSCOPE_TRY(comm->barrier(label("barrier", "", 0)));
+        if (rank != 0) {  // too late for rank 0, who has given up by then
+            std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        }
+        std::thread other([&] {
+            if (rank != 0) return;
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            comm->abandon({core::ErrorCode::Input, "another stream has failed", {}, {}});
+        });
+        std::vector<float> sum(3000);
+        const auto done = comm->allReduce(label("all-reduce", "a", sum.size() * 4), bytesOf(sum), false);
+        other.join();
+        if (!done) return tl::unexpected(done.error());
+        return {};
+    });
+    for (const auto& result : results) EXPECT_FALSE(result);
 }
 
 TEST_P(CommunicatorConformance, ARankThatFailsStopsTheOthers) {
