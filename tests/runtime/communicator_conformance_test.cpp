@@ -342,14 +342,14 @@ TEST_P(CommunicatorConformance, APeerThatDoesNotComeIsAnErrorAndNoHang) {
         [n = ranks()](std::int64_t rank, const Open& open) -> Result<void> {
             const auto comm = open("dp_shard", ranksBelow(n));
             SHARDSCOPE_TRY(comm->barrier(label("barrier", "", 0)));
-            if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+            if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2000));
             std::vector<float> all(static_cast<std::size_t>(n));
             SHARDSCOPE_TRY(comm->allGather(label("all-gather", "root", all.size() * 4), bytesOf(all)));
             return {};
         },
-        std::chrono::milliseconds(400));
+        std::chrono::milliseconds(800));
     for (std::size_t r = 1; r < results.size(); ++r) EXPECT_FALSE(results[r]);
-    expectSomeError(results, "waited 400 ms");
+    expectSomeError(results, "waited 800 ms");
     expectSomeError(results, "all-gather of root");
 }
 
