@@ -131,6 +131,26 @@ what_counts <"$work/out" >"$work/by_hand"
 timeout 60 "$program" run --json --steps 3 --ranks 3 --ranks-as threads | what_counts >"$work/threads"
 check "ranks by hand differ from threads" cmp "$work/by_hand" "$work/threads"
 
+# A rank by hand that dies is named by the others, whatever they were at.
+port=$(free_port)
+# shellcheck disable=SC2086
+timeout 60 "$program" $long --rank 2 --rendezvous "127.0.0.1:$port" --join-timeout 20 >"$work/two" 2>&1 &
+two=$!
+# shellcheck disable=SC2086
+"$program" $long --rank 1 --rendezvous "127.0.0.1:$port" --join-timeout 20 >/dev/null 2>&1 &
+one=$!
+# shellcheck disable=SC2086
+timeout 60 "$program" $long --rank 0 --rendezvous "127.0.0.1:$port" --join-timeout 20 >"$work/out" 2>"$work/err" &
+zero=$!
+sleep 1
+kill -KILL $one
+{ wait $one; } 2>/dev/null
+wait $zero
+check "rank 0 ends with $? instead of 4 when rank 1 has died" test $? -eq 4
+check "rank 0 does not name rank 1: $(cat "$work/err")" grep -q "rank 1\|ranks 1" "$work/err"
+wait $two
+check "rank 2 ends with $? instead of 4 when rank 1 has died" test $? -eq 4
+
 # Somebody who never comes is named; somebody who brings something else is refused.
 port=$(free_port)
 timeout 60 "$program" run --ranks 4 --steps 3 --rank 2 --rendezvous "127.0.0.1:$port" --join-timeout 20 >"$work/two" 2>&1 &
