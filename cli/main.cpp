@@ -70,6 +70,10 @@ void bind(CLI::App& app, std::string_view names, std::string_view operand, std::
     if (names == "--rank") option = app.add_option(spelled, a.rank, text)->check(CLI::Range(0, 63));
     if (names == "--join-timeout") option = app.add_option(spelled, a.joinTimeout, text)->check(CLI::Range(1, 86'400));
     if (names == "--timeout") option = app.add_option(spelled, a.timeout, text)->check(CLI::Range(1, 86'400));
+    if (names == "--test-images") option = app.add_option(spelled, a.testImages, text)->check(CLI::Range(0, 1'000'000));
+    if (names == "--lr-schedule")
+        option = app.add_option(spelled, a.schedule, text)->check(CLI::IsMember({"constant", "cosine"}));
+    if (names == "--log-json") option = app.add_option(spelled, a.logJson, text)->check(checkNotEmpty, "");
     if (names == "--runs") option = app.add_option(spelled, a.runs, text)->allow_extra_args(false);
     if (names == "--collectives") option = app.add_option(spelled, a.collectives, text)->allow_extra_args(false);
     if (names == "--gemm") option = app.add_option(spelled, a.gemm, text)->allow_extra_args(false);

@@ -44,7 +44,13 @@ const std::vector<Option>& optionTable() {
         {"--link-bandwidth", "GB/S", "Slow down every transfer to this many gigabytes a second on the wire (ring bytes of a collective), "
                                      "so that overlap shows on one machine; --device cpu only.", ""},
         {"--link-latency", "US", "Microseconds that every transfer takes beside that; --device cpu only.", ""},
-        {"--steps", "N", "Steps. What takes more than some minutes is refused.", ""},
+        {"--steps", "N", "Steps. Left out: one pass over the images, or 5 steps where that would take more than ten minutes.", ""},
+        {"--test-images", "N", "Ask the trained model about N images that it was not trained on: generated ones, or t10k-images of --data. "
+                               "Left out: 2,000 after a whole pass, none with --steps.", ""},
+        {"--lr-schedule", "NAME", "Learning rate: constant, or cosine (up over the first sixteenth of the steps, down to 0 over the others). "
+                                  "Left out: cosine for a whole pass, constant with --steps.", "constant cosine"},
+        {"--log-json", "FILE", "Write one JSON object a line and step while it runs: step, loss, step_ns, samples_per_second, waiting_ns (of "
+                               "all ranks), peak_bytes (of the fullest).", "@file"},
     };
     return kOptions;
 }
@@ -67,8 +73,9 @@ const std::vector<Command>& commandTable() {
          {"--set", "--strategy", "--dot", "--json"},
          "graph vit_tiny --set parallelism.data_parallel_shard_degree=2 --dot", runGraph},
         {"run", "Train the model for real, by walking the same graph.", "[SCENARIO]", kScenario,
-         {"--device", "--ranks", "--strategy", "--steps", "--data", "--no-set-epoch", "--link-bandwidth", "--link-latency",
-          "--ranks-as", "--rendezvous", "--rank", "--join-timeout", "--timeout", "--set", "--json"},
+         {"--device", "--ranks", "--strategy", "--steps", "--test-images", "--lr-schedule", "--data", "--no-set-epoch",
+          "--link-bandwidth", "--link-latency", "--ranks-as", "--rendezvous", "--rank", "--join-timeout", "--timeout", "--set",
+          "--log-json", "--json"},
          "run --ranks 4 --strategy fsdp --steps 5", runTraining},
         {"backtest", "Published measurements beside what the simulator says of them.", "", "",
          {"--runs", "--collectives", "--gemm", "--attention", "-o,--output", "--json", "--csv"},

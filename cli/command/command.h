@@ -25,7 +25,10 @@ struct Arguments {
     std::int64_t naiveMicroBatch = 0;                             ///< 0: not given
     std::string over;                                             ///< sweep: "section.key=v1,v2"
     std::string device = "cpu";                                   ///< run
-    std::int64_t ranks = 0, steps = 5;                            ///< run; 0: as the scenario says
+    std::int64_t ranks = 0, steps = 0;                            ///< run; 0: as the scenario says, one pass
+    std::int64_t testImages = -1;                                 ///< run; -1: not given
+    std::string schedule;                                         ///< run: "constant", "cosine"; empty: not given
+    std::string logJson;                                          ///< run: a file; empty: none
     std::string data;                                             ///< run: IDX files; empty: generated images
     bool noSetEpoch = false;                                      ///< run
     std::string ranksAs;                                          ///< run: "threads", "processes"; empty: as usual

@@ -30,10 +30,16 @@ Result<std::string> readUnpacked(const std::filesystem::path& path) {
     return formats::gunzip(bytes, path.string(), kLargest);
 }
 
-Result<std::filesystem::path> imagesIn(const std::filesystem::path& folder) {
-    for (const char* name : {"train-images-idx3-ubyte", "train-images-idx3-ubyte.gz", "train-images.idx3-ubyte",
-                             "train-images.idx3-ubyte.gz"})
-        if (isThere(folder / name)) return folder / name;
+/// Empty: none.
+std::filesystem::path imagesIn(const std::filesystem::path& folder, const std::string& split) {
+    for (const char* ending :
+         {"-images-idx3-ubyte", "-images-idx3-ubyte.gz", "-images.idx3-ubyte", "-images.idx3-ubyte.gz"})
+        if (isThere(folder / (split + ending))) return folder / (split + ending);
+    return {};
+}
+
+Result<std::filesystem::path> trainingImagesIn(const std::filesystem::path& folder) {
+    if (std::filesystem::path images = imagesIn(folder, "train"); !images.empty()) return images;
     return fail(ErrorCode::Io, "no train-images-idx3-ubyte (or .gz) is in this folder", folder.string(),
                 "name the folder that holds MNIST's or Fashion-MNIST's files, or the file of images itself");
 }
@@ -62,18 +68,28 @@ Result<std::filesystem::path> labelsOf(const std::filesystem::path& images) {
     return fail(ErrorCode::Io, "the labels are missing", labels.string(), "put them beside the images");
 }
 
-}  // namespace
-
-Result<std::shared_ptr<const runtime::ImageSet>> loadImages(const std::string& path, std::int64_t classes) {
-    std::filesystem::path images = path;
-    std::error_code none;
-    if (std::filesystem::is_directory(images, none)) {
-        SHARDSCOPE_ASSIGN(images, imagesIn(images));
-    }
+Result<std::shared_ptr<const runtime::ImageSet>> loadFile(const std::filesystem::path& images, std::int64_t classes) {
     SHARDSCOPE_ASSIGN(std::string pixels, readUnpacked(images));
     SHARDSCOPE_ASSIGN(const std::filesystem::path labels, labelsOf(images));
     SHARDSCOPE_ASSIGN(const std::string values, readUnpacked(labels));
     return runtime::IdxImages::create(std::move(pixels), images.string(), values, labels.string(), classes);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const runtime::ImageSet>> loadImages(const std::string& path, std::int64_t classes) {
+    std::error_code none;
+    if (!std::filesystem::is_directory(path, none)) return loadFile(path, classes);
+    SHARDSCOPE_ASSIGN(const std::filesystem::path images, trainingImagesIn(path));
+    return loadFile(images, classes);
+}
+
+Result<std::shared_ptr<const runtime::ImageSet>> loadTestImages(const std::string& path, std::int64_t classes) {
+    std::error_code none;
+    if (!std::filesystem::is_directory(path, none)) return nullptr;
+    const std::filesystem::path images = imagesIn(path, "t10k");
+    if (images.empty()) return nullptr;
+    return loadFile(images, classes);
 }
 
 }  // namespace shardscope::cli

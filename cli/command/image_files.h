@@ -16,4 +16,8 @@ namespace shardscope::cli {
 [[nodiscard]] core::Result<std::shared_ptr<const runtime::ImageSet>> loadImages(const std::string& path,
                                                                                 std::int64_t classes);
 
+/// The test images (t10k-...) of such a folder; null where `path` is a file, or has none.
+[[nodiscard]] core::Result<std::shared_ptr<const runtime::ImageSet>> loadTestImages(const std::string& path,
+                                                                                    std::int64_t classes);
+
 }  // namespace shardscope::cli

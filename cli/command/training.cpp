@@ -9,13 +9,18 @@
 #include "cli/command/command.h"
 #include "cli/command/image_files.h"
 #include "cli/command/rank_processes.h"
+#include "cli/command/run_time.h"
 #include "cli/face/layer_times.h"
 #include "cli/face/load.h"
+#include "cli/face/progress.h"
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
 #include "cli/face/words.h"
+#include "core/base/printable.h"
 #include "core/scenario/keys.h"
 #include "runtime/data/distributed_sampler.h"
+#include "runtime/data/grey_shapes.h"
+#include "runtime/train/evaluation.h"
 #include "runtime/train/train.h"
 
 namespace shardscope::cli {
@@ -26,8 +31,10 @@ using core::ErrorCode;
 using core::fail;
 using core::Result;
 
-/// Samples of a step where the user says nothing: 1, 2, 3, 4, 6 and 12 ranks divide it.
-constexpr std::int64_t kUsualBatch = 12;
+/// Samples of a step where the user says nothing; 1, 2, 4, 8, ... ranks divide it.
+constexpr std::int64_t kUsualBatch = 64;
+constexpr std::int64_t kUsualTestImages = 2000;
+constexpr std::int64_t kFewSteps = 5;  // where a whole pass takes too long
 
 /// Threads of this machine that a run may ask for.
 constexpr std::int64_t kMostRanks = 64;
@@ -74,8 +81,14 @@ Result<void> fitToRanks(core::Scenario& scenario, std::int64_t ranks, const std:
     return {};
 }
 
-Result<core::Resolved> setUp(const Arguments& arguments, Loaded& loaded) {
-    SHARDSCOPE_ASSIGN(loaded, load(arguments.input.empty() ? "vit_tiny" : arguments.input, arguments.set));
+/// Plain loops take minutes for what oneDNN does in a second.
+const char* usualModel(const Arguments& arguments) {
+    return arguments.device == "reference" ? "vit_tiny" : "vit_tutorial_12";
+}
+
+/// `batch`: samples of a step where the user says nothing.
+Result<core::Resolved> setUp(const Arguments& arguments, Loaded& loaded, std::int64_t batch) {
+    SHARDSCOPE_ASSIGN(loaded, load(arguments.input.empty() ? usualModel(arguments) : arguments.input, arguments.set));
     core::Scenario& scenario = loaded.scenario;
     // Devices compute in float32 unless the user asks for something else.
     if (!scenario.given("precision.mixed_precision_param")) scenario.precision.param.reset();
@@ -89,62 +102,9 @@ Result<core::Resolved> setUp(const Arguments& arguments, Loaded& loaded) {
         // The ranks of one pipeline share their samples.
         const std::int64_t stages =
             strategies.front() == "fsdp" ? std::clamp<std::int64_t>(scenario.parallelism.pipelineDegree, 1, ranks) : 1;
-        scenario.training.localBatchSize = std::max<std::int64_t>(1, kUsualBatch * stages / ranks);
+        scenario.training.localBatchSize = std::max<std::int64_t>(1, batch * stages / ranks);
     }
     return core::resolve(scenario, loaded.inputs, strategies);
-}
-
-// What a device does at least on one core, and how long a run may take: nothing is printed until it ends.
-constexpr double kLoopFlopsPerSecond = 0.5e9, kCpuFlopsPerSecond = 15e9;
-constexpr double kStepSeconds = 1e-3;  // a rank's, however small the model
-constexpr double kMostSeconds = 300;
-
-/// Seconds that an artificial link takes for the transfers of a step, which wait for one another.
-double linkSeconds(const core::StepGraph& graph, const runtime::ArtificialLink& link) {
-    double longest = 0;
-    for (const core::RankClass& rankClass : graph.classes) {
-        double sum = 0;
-        for (const core::Op& op : graph.opsOf(rankClass)) {
-            if (!op.group.valid()) continue;
-            const auto bytes = static_cast<double>(op.bytes.value);
-            const std::int64_t members = graph.groups[op.group.index()].size;
-            double wire = runtime::ArtificialLink::ringBytes(bytes, members);
-            if (op.kind == core::OpKind::AllReduce) wire *= 2;
-            if (op.kind == core::OpKind::Send || op.kind == core::OpKind::Receive) wire = bytes;
-            sum += static_cast<double>(link.nanoseconds(wire)) / 1e9;
-        }
-        longest = std::max(longest, sum);
-    }
-    return longest;
-}
-
-// The stages of one pipeline work one after another, so a step takes as long as one pipeline's samples do.
-Result<void> checkWork(const core::Model& model, const runtime::TrainConfig& config, const std::string& source) {
-    const core::Plan& plan = config.plan;
-    const std::int64_t steps = config.steps;
-    const double step =
-        (static_cast<double>(core::forwardFlops(model).value) + static_cast<double>(core::backwardFlops(model).value)) *
-        static_cast<double>(plan.microBatches);
-    const double rate = config.device == runtime::DeviceKind::Cpu ? kCpuFlopsPerSecond : kLoopFlopsPerSecond;
-    const double ranks = static_cast<double>(plan.mesh.size());
-    const double seconds = static_cast<double>(steps) * (step / rate + ranks * kStepSeconds);
-    if (seconds > kMostSeconds)
-        return fail(
-            ErrorCode::Unsupported,
-            fmt::format(
-                "{} {} of {:.2g} FLOPs a rank take about {:.0f} s at {:g} GFLOP/s a core, expected at most {:g} s",
-                steps, steps == 1 ? "step" : "steps", step, seconds, rate / 1e9, kMostSeconds),
-            source,
-            "use a smaller model (vit_tiny), a smaller training.local_batch_size or global_batch_size or fewer "
-            "--steps; or simulate it");
-    if (!config.link.given()) return {};
-    SHARDSCOPE_ASSIGN(const core::StepGraph graph, core::buildStepGraph(model, plan));
-    const double moving = static_cast<double>(steps) * linkSeconds(graph, config.link);
-    if (moving <= kMostSeconds) return {};
-    return fail(ErrorCode::Unsupported,
-                fmt::format("the transfers of {} {} take about {:.0f} s over that link, expected at most {:g} s", steps,
-                            steps == 1 ? "step" : "steps", moving, kMostSeconds),
-                "--link-bandwidth, --link-latency", "use a faster link, a smaller model or fewer --steps");
 }
 
 /// The link of --link-bandwidth and --link-latency.
@@ -201,6 +161,53 @@ std::vector<std::string> unusedInRun(const core::Scenario& scenario, const core:
             unused.emplace_back(path);
     }
     return unused;
+}
+
+Result<std::shared_ptr<const runtime::ImageSet>> imagesFor(const core::ModelSpec& model, const std::string& path) {
+    const auto* vit = std::get_if<core::VitSpec>(&model);
+    if (vit == nullptr)
+        return fail(ErrorCode::Unsupported, "images for a model that takes none", "--data",
+                    "leave --data out, or run a vision transformer (shardscope models)");
+    SHARDSCOPE_ASSIGN(const auto images, loadImages(path, vit->classes));
+    SHARDSCOPE_TRY(runtime::checkImages(*images, *vit).map_error([&](core::Error error) {
+        error.where = "--data " + path;
+        return error;
+    }));
+    return images;
+}
+
+/// What the trained model is asked about; no images: nothing.
+struct Test {
+    runtime::EvaluationConfig config;
+    std::shared_ptr<const runtime::ImageSet> images;
+};
+
+Result<Test> testOf(const Arguments& arguments, const runtime::TrainConfig& training, bool byItself) {
+    Test test;
+    const auto* vit = std::get_if<core::VitSpec>(&training.model);
+    const std::int64_t count = arguments.testImages >= 0 ? arguments.testImages : byItself ? kUsualTestImages : 0;
+    if (vit == nullptr || count == 0) return test;
+    test.config = {training.device,    *vit,  training.plan.precision,
+                   training.attention, count, training.plan.mesh.size()};
+    if (arguments.data.empty()) {
+        test.images = std::make_shared<runtime::GreyShapes>(runtime::Split::Test, count, vit->imageSize);
+        return test;
+    }
+    SHARDSCOPE_ASSIGN(test.images, loadTestImages(arguments.data, vit->classes));
+    if (test.images == nullptr && arguments.testImages > 0)
+        return fail(ErrorCode::Io, "no t10k-images-idx3-ubyte (or .gz) is there", "--data " + arguments.data,
+                    "name the folder that holds them, or leave --test-images out");
+    return test;
+}
+
+Document documentOf(const runtime::Evaluation& evaluation) {
+    Document out = Document::table();
+    out.set("images", Document::of(evaluation.images));
+    out.set("right", Document::of(evaluation.right));
+    out.set("accuracy", Document::of(evaluation.accuracy()));
+    out.set("loss", Document::of(evaluation.loss));
+    out.set("ns", Document::of(evaluation.ns));
+    return out;
 }
 
 Document jsonOf(const runtime::TrainReport& report, const core::Case& one) {
@@ -274,7 +281,14 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
                     fmt::format("no device \"{}\" in this build", arguments.device.substr(0, 60)), "--device",
                     "known are: cpu, reference");
     Loaded loaded;
-    SHARDSCOPE_ASSIGN(const core::Resolved resolved, setUp(arguments, loaded));
+    SHARDSCOPE_ASSIGN(core::Resolved resolved, setUp(arguments, loaded, kUsualBatch));
+    std::shared_ptr<const runtime::ImageSet> given;
+    if (!arguments.data.empty()) {
+        SHARDSCOPE_ASSIGN(given, imagesFor(resolved.model, arguments.data));
+        if (given->size() < resolved.globalBatch && !loaded.scenario.given("training.local_batch_size")) {
+            SHARDSCOPE_ASSIGN(resolved, setUp(arguments, loaded, given->size()));
+        }
+    }
     const core::Case& one = resolved.cases.front();
     if (std::holds_alternative<core::ShapesSpec>(resolved.model) ||
         std::holds_alternative<core::HfSpec>(resolved.model) ||
@@ -299,32 +313,49 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     config.batch = one.workload.batch;
     config.attention = one.workload.attention;
     config.frozen = one.workload.frozen;
-    config.steps = arguments.steps;
     config.setEpoch = !arguments.noSetEpoch;
-    SHARDSCOPE_TRY(checkWork(model, config, loaded.source));
     const core::Mesh& mesh = config.plan.mesh;
-    if (!arguments.data.empty()) {
-        const auto* vit = std::get_if<core::VitSpec>(&resolved.model);
-        if (vit == nullptr)
-            return fail(ErrorCode::Unsupported, "images for a model that takes none", "--data",
-                        "leave --data out, or run a vision transformer (shardscope models)");
-        SHARDSCOPE_ASSIGN(config.images, loadImages(arguments.data, vit->classes));
-        SHARDSCOPE_TRY(runtime::checkImages(*config.images, *vit).map_error([&](core::Error error) {
-            error.where = "--data " + arguments.data;
-            return error;
-        }));
-    }
-    SHARDSCOPE_ASSIGN(const RankPlacement placement, placementOf(arguments, *device, mesh.size()));
-    if (placement.kind == RankPlacement::Kind::OneRank) return runOneRank(config, placement);
-    SHARDSCOPE_ASSIGN(const runtime::TrainReport report,
-                      trainAs(config, placement, arguments).map_error([&](core::Error error) {
-                          return loaded.scenario.located(std::move(error));
-                      }));
-    const std::vector<std::string> unused = unusedInRun(loaded.scenario, resolved);
+    config.images = given;
     const std::int64_t images =
         config.images != nullptr ? config.images->size() : runtime::generatedImages(resolved.globalBatch);
+    const std::int64_t pass = arguments.steps > 0 ? 0 : stepsOfPass(model, config, images);
+    config.steps = arguments.steps > 0 ? arguments.steps : pass > 0 ? pass : kFewSteps;
+    SHARDSCOPE_TRY(checkWork(model, config, loaded.source));
+    const std::string schedule = !arguments.schedule.empty() ? arguments.schedule : pass > 0 ? "cosine" : "constant";
+    config.schedule = *runtime::scheduleCalled(schedule);
+    SHARDSCOPE_ASSIGN(const Test test, testOf(arguments, config, pass > 0));
+    config.keepParameters = test.images != nullptr;
+    SHARDSCOPE_ASSIGN(const RankPlacement placement, placementOf(arguments, *device, mesh.size()));
+    if (placement.kind == RankPlacement::Kind::OneRank) return runOneRank(config, placement);
+
+    const std::vector<std::string> unused = unusedInRun(loaded.scenario, resolved);
     const std::string order =
         arguments.noSetEpoch ? repeatedOrder(images, mesh.dpReplicate * mesh.dpShard) : std::string();
+    Progress::Options options;
+    options.steps = config.steps;
+    options.ranks = mesh.size();
+    options.globalBatch = resolved.globalBatch;
+    options.sampleWord = model.sampleWord;
+    options.header = fmt::format("{}: {} on {} {}, {} samples a step, {} {}{}\n", model.name, plan.name, mesh.size(),
+                                 mesh.size() == 1 ? "rank" : "ranks", resolved.globalBatch, config.steps,
+                                 config.steps == 1 ? "step" : "steps",
+                                 pass > 0 ? fmt::format(": one pass over {} images", groupedDigits(images)) : "");
+    for (const std::string& key : unused) options.header += unusedInWords(key);
+    options.header = core::printableLines(options.header + order);
+    options.terminal = style.terminal;
+    options.quiet = arguments.json;
+    options.log = arguments.logJson;
+    SHARDSCOPE_ASSIGN(const std::unique_ptr<Progress> progress, Progress::create(std::move(options), printColoured));
+    config.progress = [&progress](const runtime::RankStep& step) { progress->add(step); };
+    const auto trained = trainAs(config, placement, arguments);
+    const auto told = progress->finish();
+    if (!trained) return tl::unexpected(loaded.scenario.located(trained.error()));
+    SHARDSCOPE_TRY(told);
+    const runtime::TrainReport& report = *trained;
+    std::optional<runtime::Evaluation> evaluation;
+    if (test.images != nullptr) {
+        SHARDSCOPE_ASSIGN(evaluation, runtime::evaluate(test.config, report.parameters, *test.images));
+    }
     if (arguments.json) {
         std::fputs(order.c_str(), stderr);
         Document out = jsonOf(report, one);
@@ -333,18 +364,16 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
         Document& data = out.set("data", Document::table());
         data.set("source", Document::of(arguments.data.empty() ? "generated grey shapes" : arguments.data));
         data.set("images", Document::of(images));
+        out.set("lr_schedule", Document::of(schedule));
+        if (evaluation) out.set("evaluation", documentOf(*evaluation));
         out.set("unused", listOf(unused));
         return print(core::writeJson(out) + "\n");
     }
-    std::string losses =
-        fmt::format("{}: {} on {} {}, {} samples a step\n", model.name, one.plan.name, one.plan.mesh.size(),
-                    one.plan.mesh.size() == 1 ? "rank" : "ranks", resolved.globalBatch);
-    for (const std::string& key : unused) losses += unusedInWords(key);
-    losses += order;
-    for (std::size_t step = 0; step < report.losses.size(); ++step)
-        losses += fmt::format("step {:>4}  loss {:.6f}  {}\n", step + 1, report.losses[step],
-                              step < report.stepNs.size() ? durationText(report.stepNs[step]) : "");
-    SHARDSCOPE_TRY(print(losses));
+    if (evaluation)
+        SHARDSCOPE_TRY(print(fmt::format(
+            "\n{} of {} test images right: {:.1f} % (by chance {:.0f} %), loss {:.4f}, asked in {}\n",
+            groupedDigits(evaluation->right), groupedDigits(evaluation->images), evaluation->accuracy() * 100,
+            100.0 / static_cast<double>(test.images->classes()), evaluation->loss, durationText(evaluation->ns))));
     return printColoured(textOf(report, one, style));
 }
 

@@ -14,8 +14,8 @@ TextStyle styleOfStandardOutput() {
     const bool terminal = isatty(STDOUT_FILENO) != 0;
     const char* noColour = std::getenv("NO_COLOR");
     const char* kind = std::getenv("TERM");
-    style.colour =
-        terminal && (noColour == nullptr || *noColour == '\0') && (kind == nullptr || std::string(kind) != "dumb");
+    style.terminal = terminal && (kind == nullptr || std::string(kind) != "dumb");
+    style.colour = style.terminal && (noColour == nullptr || *noColour == '\0');
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
         const char* value = std::getenv(name);
         if (value == nullptr || *value == '\0') continue;

@@ -195,7 +195,7 @@ Result<Sizes> sizesOf(const VitSpec& spec, const Workload& workload) {
 }
 
 // The first four: torchvision's; channels and classes as in framework semantics 8.1, which gives their totals.
-const std::array<VitSpec, 8> kNamed{{
+const std::array<VitSpec, 9> kNamed{{
     {"vit_b_16", 224, 16, 3, 1000, 12, 12, 768, 3072},
     {"vit_b_32", 224, 32, 3, 1000, 12, 12, 768, 3072},
     {"vit_l_16", 224, 16, 3, 1000, 24, 16, 1024, 4096},
@@ -203,6 +203,7 @@ const std::array<VitSpec, 8> kNamed{{
     {"vit_h_14", 224, 14, 3, 1000, 32, 16, 1280, 5120},
     {"vit_b_16_1ch10", 224, 16, 1, 10, 12, 12, 768, 3072},  // grey images, ten classes
     {"vit_tutorial", 28, 7, 1, 10, 10, 2, 128, 128},        // framework semantics 8.3
+    {"vit_tutorial_12", 28, 7, 1, 10, 12, 2, 128, 128},     // the same with ViT-B's depth
     {"vit_tiny", 28, 7, 1, 10, 2, 4, 32, 64},
 }};
 

@@ -75,10 +75,10 @@ std::int64_t GreyShapes::draw(std::int64_t index, std::span<std::uint8_t> pixels
                        static_cast<std::uint32_t>(number >> 32)};
     Random random(seed);
     const auto label = random.below(kClasses);
-    const double side = static_cast<double>(m_side), radius = side * random.between(0.18, 0.32);
+    const double side = static_cast<double>(m_side), radius = side * random.between(0.2, 0.32);
     const double x = random.between(radius, side - radius), y = random.between(radius, side - radius);
     const double ground = random.between(10, 70), shape = ground + random.between(80, 150);
-    constexpr double kNoise = 24;
+    constexpr double kNoise = 18;
     for (std::size_t i = 0; i < pixels.size(); ++i) {
         const auto pixel = static_cast<std::int64_t>(i);
         const double distance = kKinds[label].distance(static_cast<double>(pixel % m_side) + 0.5 - x,

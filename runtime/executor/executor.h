@@ -48,6 +48,7 @@ struct OpTimes {
 
 struct StepOutcome {
     std::vector<double> losses;  ///< by micro-batch; empty on ranks that do not compute the loss
+    std::int64_t right = 0;      ///< evaluation: samples whose largest score is that of their label
     std::vector<OpTimes> times;  ///< in order of issue
     std::int64_t begin = 0, end = 0;
 };
@@ -82,6 +83,9 @@ public:
     /// Errors: an op that is refused, a kernel or a transfer that fails, here or on another rank. This rank's
     /// communicators are then abandoned and its streams stand still.
     core::Result<StepOutcome> runStep(const BatchSource& batches, const StepObserver& observer = {});
+
+    /// Of the steps to come.
+    void setLearningRate(double rate) { m_settings.learningRate = rate; }
 
     [[nodiscard]] const core::RankClass& rankClass() const { return m_class; }
     [[nodiscard]] const std::vector<UnitMemory>& units() const { return m_units; }
@@ -132,6 +136,8 @@ private:
     core::Result<void> fillFromOutside(const core::Op& op, const core::StorageRef& storage,
                                        ActivationMemory::Piece& piece);
     core::Result<void> noteLoss(const core::Op& op, const TensorView& loss);
+    /// `scores`: samples x classes.
+    core::Result<void> noteRight(const core::Op& op, const TensorView& scores);
 
     // executor_units.cpp
     core::Result<void> gatherCopyIn(const core::Op& op, UnitMemory& unit);

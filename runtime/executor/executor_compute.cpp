@@ -85,6 +85,8 @@ Result<void> Executor::runKernel(const core::Op& op, std::uint32_t index, bool& 
         if (isLoss && tensor.role == TensorRole::Output && !op.kernels.backward)
             SHARDSCOPE_TRY(noteLoss(op, outputs[i]));
     }
+    if (m_graph.plan.evaluation && kernel.kind == core::KernelKind::NllLoss)
+        SHARDSCOPE_TRY(noteRight(op, inputs.front()));
     return {};
 }
 
@@ -186,6 +188,23 @@ Result<void> Executor::noteLoss(const core::Op& op, const TensorView& loss) {
     m_lossType = loss.dtype;
     std::vector<std::byte>& bytes = m_losses.emplace_back(static_cast<std::size_t>(loss.bytes()));
     return m_device.download(op.stream, {loss.data, loss.dtype, loss.shape, {}}, bytes);
+}
+
+Result<void> Executor::noteRight(const core::Op& op, const TensorView& scores) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(scores.bytes()));
+    TensorView flat = scores;
+    flat.strides.clear();
+    SHARDSCOPE_TRY(m_device.download(op.stream, flat, bytes));
+    SHARDSCOPE_TRY(m_device.synchronize());
+    flat.data = bytes.data();
+    const std::vector<float> values = loadFloats(flat);
+    const std::vector<std::int64_t>& labels = m_batch[op.microBatch]->labels;
+    const auto classes = static_cast<std::ptrdiff_t>(values.size() / labels.size());
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        const auto first = values.begin() + static_cast<std::ptrdiff_t>(i) * classes;
+        m_outcome.right += std::max_element(first, first + classes) - first == labels[i] ? 1 : 0;
+    }
+    return {};
 }
 
 }  // namespace shardscope::runtime

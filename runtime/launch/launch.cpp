@@ -171,9 +171,6 @@ Result<TrainReport> launchRanks(const TrainConfig& config, const LaunchOptions& 
         if (signals.any()) return core::fail(ErrorCode::Cancelled, "interrupted; every rank was ended");
         const bool ended = children.allEnded();
         children.readAll();
-        if (config.progress)
-            for (const auto& [rank, progress] : collector.takeProgress())
-                config.progress(rank, progress.step, progress.loss);
         if (auto cause = causeOf(children, collector, troubleSince)) return tl::unexpected(std::move(*cause));
         if (!ended) continue;
         if (collector.complete()) return collector.report();

@@ -26,7 +26,8 @@ struct LaunchOptions {
 
 /// Checks the configuration before anything is started. Errors: as trainSteps; a port that is taken; a rank that died,
 /// by name and reason; Cancelled when this process was told to end (SIGINT, SIGTERM, SIGHUP, SIGQUIT). However it ends,
-/// no process is left. Only one thread may launch at a time; `config.progress` is called from it.
+/// no process is left. Only one thread may launch at a time; `config.progress` is called from the threads
+/// that hear the ranks.
 [[nodiscard]] core::Result<TrainReport> launchRanks(const TrainConfig& config, const LaunchOptions& options);
 
 }  // namespace shardscope::runtime

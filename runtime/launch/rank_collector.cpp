@@ -28,13 +28,16 @@ void RankCollector::told(std::int64_t rank, std::span<const std::byte> bytes) {
     auto message = decode(bytes);
     if (!message) return note(rank, {message.error(), false});
     if (auto* failure = std::get_if<RankFailure>(&*message)) return note(rank, std::move(*failure));
+    if (auto* step = std::get_if<RankStep>(&*message)) {
+        step->rank = rank;
+        // Nothing in it is trusted: a step that is none has nobody to tell.
+        const TrainConfig& config = m_training.config();
+        if (config.progress && step->step >= 0 && step->step < config.steps) config.progress(*step);
+        return;
+    }
     const std::lock_guard lock(m_mutex);
     m_news = true;
     m_changed.notify_all();
-    if (const auto* progress = std::get_if<RankProgress>(&*message)) {
-        m_progress.push_back({rank, *progress});
-        return;
-    }
     auto& result = std::get<RankResult>(*message);
     if (const auto right = checkResult(result.record, m_training, rank); right)
         m_results[static_cast<std::size_t>(rank)] = std::move(result);
@@ -51,11 +54,6 @@ void RankCollector::note(std::int64_t rank, RankFailure failure) {
     m_failures.push_back({rank, std::move(failure)});
     m_news = true;
     m_changed.notify_all();
-}
-
-std::vector<RankCollector::Progress> RankCollector::takeProgress() {
-    const std::lock_guard lock(m_mutex);
-    return std::exchange(m_progress, {});
 }
 
 std::optional<RankCollector::Failure> RankCollector::failure() const {
@@ -111,8 +109,8 @@ std::uint64_t fingerprintOf(const Training& training) {
     const TrainConfig& config = training.config();
     for (const std::int64_t value :
          {config.steps, config.batch, static_cast<std::int64_t>(config.seed),
-          static_cast<std::int64_t>(config.setEpoch), static_cast<std::int64_t>(config.keepGradients),
-          static_cast<std::int64_t>(config.keepParameters)})
+          static_cast<std::int64_t>(config.setEpoch), static_cast<std::int64_t>(config.schedule),
+          static_cast<std::int64_t>(config.keepGradients), static_cast<std::int64_t>(config.keepParameters)})
         hash = (hash ^ static_cast<std::uint64_t>(value)) * 1099511628211ull;
     return hash;
 }

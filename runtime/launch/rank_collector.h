@@ -17,20 +17,16 @@ namespace shardscope::runtime {
 
 class RankCollector {
 public:
+    /// TrainConfig::progress hears of every step that a rank tells, from the store's threads.
     explicit RankCollector(const Training& training);
 
     /// A store that tells this collector. The collector must outlive it.
     core::Result<std::unique_ptr<StoreServer>> serve(const Endpoint& at);
 
-    struct Progress {
-        std::int64_t rank = 0;
-        RankProgress progress;
-    };
     struct Failure {
         std::int64_t rank = 0;
         RankFailure failure;
     };
-    [[nodiscard]] std::vector<Progress> takeProgress();
     /// The first failure that is a rank's own fault; else the first one.
     [[nodiscard]] std::optional<Failure> failure() const;
     [[nodiscard]] bool complete() const;
@@ -50,7 +46,6 @@ private:
     mutable std::mutex m_mutex;
     std::condition_variable m_changed;
     bool m_news = false;
-    std::vector<Progress> m_progress;
     std::vector<std::optional<RankResult>> m_results;  ///< by rank
     std::vector<Failure> m_failures;
 };

@@ -12,10 +12,15 @@ namespace {
 
 enum class Kind : std::uint8_t { Progress = 1, Failure = 2, Result = 3 };
 
-void put(WireWriter& out, const RankProgress& progress) {
+void put(WireWriter& out, const RankStep& step) {
     out.put(Kind::Progress);
-    out.put(progress.step);
-    out.put(progress.loss);
+    out.put(step.step);
+    out.put(static_cast<std::uint8_t>(step.loss.has_value()));
+    out.put(step.loss.value_or(0));
+    out.put(step.beginNs);
+    out.put(step.endNs);
+    out.put(step.waitingNs);
+    out.put(step.peakBytes);
 }
 
 void put(WireWriter& out, const RankFailure& failure) {
@@ -139,10 +144,16 @@ Result<RankMessage> decode(std::span<const std::byte> bytes) {
     RankMessage message;
     switch (static_cast<Kind>(in.get<std::uint8_t>())) {
         case Kind::Progress: {
-            RankProgress progress;
-            progress.step = in.get<std::int64_t>();
-            progress.loss = in.get<double>();
-            message = progress;
+            RankStep step;
+            step.step = in.get<std::int64_t>();
+            const bool hasLoss = in.get<std::uint8_t>() != 0;
+            const double loss = in.get<double>();
+            if (hasLoss) step.loss = loss;
+            step.beginNs = in.get<std::int64_t>();
+            step.endNs = in.get<std::int64_t>();
+            step.waitingNs = in.get<std::int64_t>();
+            step.peakBytes = in.get<std::int64_t>();
+            message = step;
             break;
         }
         case Kind::Failure: {

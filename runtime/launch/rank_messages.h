@@ -12,10 +12,6 @@
 
 namespace shardscope::runtime {
 
-struct RankProgress {
-    std::int64_t step = 0;
-    double loss = 0;
-};
 struct RankFailure {
     core::Error error;
     bool lostPeer = false;  ///< only because another rank has gone: that one knows more
@@ -24,7 +20,7 @@ struct RankResult {
     RankRecord record;
     std::vector<ClockSample> clockAtStart, clockAtEnd;
 };
-using RankMessage = std::variant<RankProgress, RankFailure, RankResult>;
+using RankMessage = std::variant<RankStep, RankFailure, RankResult>;
 
 [[nodiscard]] std::vector<std::byte> encode(const RankMessage& message);
 /// Errors: bytes that are no such message.

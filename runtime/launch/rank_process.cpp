@@ -65,9 +65,9 @@ RankEnd joinAs(const TrainConfig& config, const RankProcess& process) {
     StoreClient* connected = nullptr;
     TrainConfig own = config;
     own.launched = nullptr;
-    own.progress = [&](std::int64_t, std::int64_t step, double loss) {
+    own.progress = [&](const RankStep& step) {
         // A store that has gone shows in the next call that needs an answer.
-        (void)connected->tell(encode(RankProgress{step, loss}));
+        (void)connected->tell(encode(step));
     };
     auto training = Training::create(own);
     if (!training) return {tl::unexpected(std::move(training).error()), false};

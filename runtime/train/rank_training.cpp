@@ -5,6 +5,7 @@
 
 #include "runtime/data/sample_order.h"
 #include "runtime/executor/rank_map.h"
+#include "runtime/train/exposed_waiting.h"
 
 namespace shardscope::runtime {
 
@@ -48,6 +49,15 @@ private:
     std::optional<SampleOrder> m_order;
 };
 
+RankStep rankStepOf(const core::StepGraph& graph, const StepOutcome& outcome, std::int64_t rank, std::int64_t step,
+                    std::int64_t peakBytes) {
+    RankStep done{rank, step, std::nullopt, outcome.begin, outcome.end, exposedWaiting(graph, outcome), peakBytes};
+    if (!outcome.losses.empty())
+        done.loss = std::accumulate(outcome.losses.begin(), outcome.losses.end(), 0.0) /
+                    static_cast<double>(outcome.losses.size());
+    return done;
+}
+
 }  // namespace
 
 Result<RankRecord> trainRank(const Training& training, std::int64_t rank,
@@ -73,9 +83,10 @@ Result<RankRecord> trainRank(const Training& training, std::int64_t rank,
     SHARDSCOPE_ASSIGN(RankSamples samples, RankSamples::create(training, place.dataRank()));
     for (std::int64_t step = 0; step < config.steps; ++step) {
         StepObserver observer;
+        std::int64_t peak = 0;  // of this step
         observer.launched = [&](core::OpId op, const LiveBytes& live) {
             for (std::size_t c = 0; c < live.size(); ++c) report.peak[c] = std::max(report.peak[c], live[c]);
-            report.peakTotal = std::max(report.peakTotal, std::accumulate(live.begin(), live.end(), std::int64_t{0}));
+            peak = std::max(peak, std::accumulate(live.begin(), live.end(), std::int64_t{0}));
             if (config.launched) config.launched(rank, step, op, live);
         };
         if (config.keepGradients && step + 1 == config.steps)
@@ -87,11 +98,11 @@ Result<RankRecord> trainRank(const Training& training, std::int64_t rank,
                 return {};
             };
         const auto batches = [&](std::uint16_t microBatch) { return samples.of(step, microBatch); };
+        executor->setLearningRate(config.optimizer.learningRate *
+                                  learningRateFactor(config.schedule, step, config.steps));
         SHARDSCOPE_ASSIGN(StepOutcome outcome, executor->runStep(batches, observer));
-        if (config.progress && !outcome.losses.empty())
-            config.progress(rank, step,
-                            std::accumulate(outcome.losses.begin(), outcome.losses.end(), 0.0) /
-                                static_cast<double>(outcome.losses.size()));
+        report.peakTotal = std::max(report.peakTotal, peak);
+        if (config.progress) config.progress(rankStepOf(training.graph(), outcome, rank, step, peak));
         if (step + 1 < config.steps) outcome.times.clear();
         record.outcomes.push_back(std::move(outcome));
     }

@@ -18,6 +18,7 @@
 #include "runtime/device/device_kind.h"
 #include "runtime/executor/executor.h"
 #include "runtime/train/initial_values.h"
+#include "runtime/train/learning_rate.h"
 #include "traces/timeline/breakdown.h"
 #include "traces/timeline/timeline.h"
 
@@ -26,6 +27,15 @@ namespace shardscope::runtime {
 enum class TrainingData : std::uint8_t {
     Images,   ///< TrainConfig::images, shuffled anew in every epoch
     Formula,  ///< the images of the reference vectors, the same batch in every step
+};
+
+/// What one rank did in one step.
+struct RankStep {
+    std::int64_t rank = 0, step = 0;
+    std::optional<double> loss;           ///< mean over the micro-batches; none on ranks that compute none
+    std::int64_t beginNs = 0, endNs = 0;  ///< of the ranks' clock
+    std::int64_t waitingNs = 0;           ///< its collectives and messages waited for the others
+    std::int64_t peakBytes = 0;           ///< largest sum of all categories after an op
 };
 
 struct TrainConfig {
@@ -39,6 +49,7 @@ struct TrainConfig {
     std::vector<std::string> frozen = {};  ///< modules and parameters that are not trained
     std::int64_t steps = 5;
     OptimizerSettings optimizer;
+    LearningRateSchedule schedule = LearningRateSchedule::Constant;
     std::uint32_t seed = 0;
     TrainingData data = TrainingData::Images;
     /// Null: generated ones (GreyShapes), as large as the model takes them.
@@ -53,8 +64,8 @@ struct TrainConfig {
     const core::StepGraph* graph = nullptr;
     /// After each op, from the rank's own thread.
     std::function<void(std::int64_t rank, std::int64_t step, core::OpId op, const LiveBytes& live)> launched;
-    /// After each step of a rank that computes a loss, from its own thread.
-    std::function<void(std::int64_t rank, std::int64_t step, double loss)> progress;
+    /// After each step of each rank, from its own thread.
+    std::function<void(const RankStep& step)> progress;
     bool keepGradients = false;   ///< of the last step, into the report
     bool keepParameters = false;  ///< after the last step
 };

@@ -32,6 +32,7 @@ TEST(Vit, HasTorchvisionsTotals) {
     EXPECT_EQ(count("vit_h_14"), 632'045'800);
     EXPECT_EQ(count("vit_b_16_1ch10"), 85'413'130);
     EXPECT_EQ(count("vit_tutorial"), 1'006'090);
+    EXPECT_EQ(count("vit_tutorial_12"), 1'006'090 + 2 * 99'584) << "two blocks more";
     VitSpec spec = *namedVit("vit_h_14");
     spec.imageSize = 518;
     EXPECT_EQ(parameterCount(built(spec)), 633'470'440);
@@ -52,7 +53,7 @@ TEST(Vit, CountsTwoFlopsForEachMultiplyAdd) {
 }
 
 TEST(Vit, EveryListedNameBuilds) {
-    EXPECT_EQ(vitNames().size(), 8u);
+    EXPECT_EQ(vitNames().size(), 9u);
     for (std::string_view name : vitNames()) {
         const Model model = built(*namedVit(name));
         EXPECT_EQ(model.name, name);

@@ -142,7 +142,7 @@ expect 5 "no device" run --device abacus
 expect 5 "^shardscope: --set \[training\] compile: " run --steps 1 --set training.compile=true
 check "a refused run has printed something" test ! -s "$work/out"
 expect 0 "" run --steps 1 --json --set training.first_step=true --set parallelism.ddp_bucket_cap_mb=9
-for member in '"model": "vit_tiny"' '"device": "cpu"' '"images": 40000' '"parallelism.ddp_bucket_cap_mb"' '"training.first_step"'; do
+for member in '"model": "vit_tutorial_12"' '"device": "cpu"' '"images": 40000' '"parallelism.ddp_bucket_cap_mb"' '"training.first_step"'; do
   check "run --json lacks $member" grep -q -- "$member" "$work/out"
 done
 expect 0 "" graph vit_tiny --set training.checkpoint_every=3
@@ -153,8 +153,8 @@ expect 2 "link-bandwidth" run --link-bandwidth fast
 expect 2 "link-latency" run --link-latency -1
 expect 2 "a link of no number" run --link-latency nan
 expect 2 "use --device cpu" run --device reference --link-latency 20
-expect 5 "over that link, expected at most 300 s" run --link-bandwidth 1e-6 --steps 100
-expect 5 "expected at most 300 s" run --steps 100000
+expect 5 "over that link, expected at most 3600 s" run --link-bandwidth 1e-6 --steps 100
+expect 5 "expected at most 3600 s" run --steps 100000
 for strategy in single naive ddp fsdp; do
   expect 0 "" run --steps 1 --strategy $strategy --set precision.mixed_precision_reduce=bfloat16
 done
@@ -171,6 +171,11 @@ rm "$work/train-labels-idx1-ubyte"
 expect 0 "" run --data "$work" --ranks 2 --steps 3
 expect 0 "" run --data "$work/train-images-idx3-ubyte" --steps 1
 expect 3 "the model takes 14 x 14" run --data "$work" --steps 1 --set model.image_size=14
+expect 4 "no t10k-images" run --data "$work" --steps 1 --test-images 5
+expect 0 "" run --ranks 2 --steps 3 --log-json "$work/log.jsonl" --test-images 120 --lr-schedule cosine
+check "the log has not a line a step" test "$(grep -c '"loss": 2\..*"peak_bytes": [1-9]' "$work/log.jsonl")" -eq 3
+check "the trained model was not asked" grep -q "of 120 test images right" "$work/out"
+expect 4 "--log-json" run --steps 1 --log-json /nowhere/log.jsonl
 expect 0 "" run --no-set-epoch --ranks 2 --steps 1
 check "--no-set-epoch warns" grep -q "every epoch repeats this order" "$work/out"
 check "--no-set-epoch shows the same order twice" \
