@@ -1,0 +1,100 @@
+#include "cli/face/prediction.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/graph/build.h"
+#include "core/model/spec.h"
+#include "core/model/vit.h"
+
+namespace shardscope::cli {
+namespace {
+
+struct Predicted {
+    core::Model model;
+    core::StepGraph graph;
+    core::MachineTimes machine;
+};
+
+/// FSDP on two ranks, every kernel a microsecond.
+Predicted fsdpOfTwo() {
+    Predicted p;
+    core::Workload workload;
+    workload.batch = 2;
+    p.model = *core::buildModel(*core::namedVit("vit_tiny"), workload);
+    core::Plan plan;
+    plan.policy = core::UnitPolicy::Fsdp;
+    plan.mesh.dpShard = 2;
+    p.graph = *core::buildStepGraph(p.model, plan);
+    p.machine.cores = 2;
+    p.machine.compute.resize(1);
+    for (const core::Program& program : p.model.programs)
+        for (const auto* kernels : {&program.forward, &program.backward})
+            for (const core::Kernel& kernel : *kernels)
+                p.machine.compute[0].kernels[core::kernelSignature(program, kernel)] = 1e-6;
+    p.machine.compute[0].copy = {1e-7, 1e-10};
+    p.machine.compute[0].optimizer = {1e-7, 1e-10};
+    p.machine.transfers.push_back({2, {1e-5, 1e-9}, {2e-5, 2e-9}, {3e-5, 3e-9}, {4e-5, 4e-9}});
+    return p;
+}
+
+/// A run that went exactly as predicted.
+runtime::TrainReport asPredicted(const PredictedRun& predicted) {
+    runtime::TrainReport report;
+    report.timeline = predicted.timeline;
+    report.breakdown = predicted.breakdown;
+    report.stepNs = {9 * predicted.step, 5 * predicted.step, predicted.step, predicted.step, predicted.step};
+    runtime::RankReport rank;
+    rank.peakTotal = predicted.peak;
+    report.ranks.assign(2, rank);
+    return report;
+}
+
+TEST(Prediction, OfARunThatWentAsPredictedHasNoError) {
+    const Predicted p = fsdpOfTwo();
+    const auto predicted = predictRun(p.graph, p.model, p.machine);
+    ASSERT_TRUE(predicted) << describe(predicted.error());
+    const auto figures = figuresOf(*predicted, asPredicted(*predicted));
+    std::vector<std::string> names;
+    for (const PredictedFigure& figure : figures) {
+        EXPECT_DOUBLE_EQ(figure.error(), 0) << figure.what;
+        names.push_back(figure.what);
+    }
+    // The first two steps, which took longer, do not count.
+    EXPECT_EQ(figures.front().what, "step");
+    EXPECT_DOUBLE_EQ(figures.front().measured, static_cast<double>(predicted->step));
+    for (const char* name : {"compute", "exposed transfer", "waiting", "idle", "ops: forward", "ops: backward",
+                             "ops: all-gather", "ops: reduce-scatter", "ops: optimizer step", "peak memory"})
+        EXPECT_NE(std::ranges::find(names, name), names.end()) << name;
+}
+
+TEST(Prediction, TellsHowFarItIsOff) {
+    const Predicted p = fsdpOfTwo();
+    const auto predicted = predictRun(p.graph, p.model, p.machine);
+    ASSERT_TRUE(predicted);
+    runtime::TrainReport slower = asPredicted(*predicted);
+    for (std::int64_t& step : slower.stepNs) step = 2 * predicted->step;
+    const auto figures = figuresOf(*predicted, slower);
+    EXPECT_DOUBLE_EQ(figures.front().error(), -0.5);
+    const std::string text = predictionText(figures);
+    EXPECT_NE(text.find("-50.0 %"), std::string::npos) << text;
+    const core::Document document = predictionDocument(figures);
+    ASSERT_EQ(document.items.size(), figures.size());
+    EXPECT_EQ(document.items.front().find("unit")->text, "ns");
+    EXPECT_EQ(document.items.back().find("unit")->text, "bytes");
+    EXPECT_TRUE(std::isinf(PredictedFigure({"new", 1, 0, false}).error()));
+    EXPECT_EQ(PredictedFigure({"none", 0, 0, false}).error(), 0);
+}
+
+TEST(Prediction, NeedsTheTimesOfItsGroups) {
+    Predicted p = fsdpOfTwo();
+    p.machine.transfers.clear();
+    const auto predicted = predictRun(p.graph, p.model, p.machine);
+    ASSERT_FALSE(predicted);
+    EXPECT_NE(describe(predicted.error()).find("among 2 ranks"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace shardscope::cli
