@@ -63,6 +63,8 @@ void bind(CLI::App& app, std::string_view names, std::string_view operand, std::
     if (names == "--link-bandwidth")
         option = app.add_option(spelled, a.linkBandwidth, text)->check(CLI::Range(1e-6, 1e6));
     if (names == "--link-latency") option = app.add_option(spelled, a.linkLatency, text)->check(CLI::Range(0.0, 1e6));
+    if (names == "--compare") option = app.add_flag(spelled, a.compare, text);
+    if (names == "--machine") option = app.add_option(spelled, a.machine, text)->check(checkNotEmpty, "");
     if (names == "--steps") option = app.add_option(spelled, a.steps, text)->check(CLI::Range(1, 100'000));
     if (names == "--ranks-as")
         option = app.add_option(spelled, a.ranksAs, text)->check(CLI::IsMember({"processes", "threads"}));

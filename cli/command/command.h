@@ -36,6 +36,8 @@ struct Arguments {
     std::int64_t rank = -1;                                       ///< run: join as this rank; negative: all ranks
     std::int64_t joinTimeout = 180, timeout = 1800;               ///< run: seconds
     double linkBandwidth = 0, linkLatency = 0;                    ///< run: GB/s (0: no limit), microseconds
+    bool compare = false;                                         ///< run: beside a prediction
+    std::string machine;                                          ///< run: a file of calibrate's
     std::vector<std::string> runs, collectives, gemm, attention;  ///< backtest: files of measurements
     bool json = false, csv = false, explain = false, dot = false, describe = false;
     bool whyMemory = false, whyIdle = false;  ///< simulate
@@ -68,6 +70,7 @@ struct Command {
 [[nodiscard]] core::Result<void> runSweep(const Arguments& arguments, const TextStyle& style);
 [[nodiscard]] core::Result<void> runGraph(const Arguments& arguments, const TextStyle& style);
 [[nodiscard]] core::Result<void> runTraining(const Arguments& arguments, const TextStyle& style);
+[[nodiscard]] core::Result<void> runCalibrate(const Arguments& arguments, const TextStyle& style);
 [[nodiscard]] core::Result<void> runBacktest(const Arguments& arguments, const TextStyle& style);
 [[nodiscard]] core::Result<void> runModels(const Arguments& arguments, const TextStyle& style);
 [[nodiscard]] core::Result<void> runClusters(const Arguments& arguments, const TextStyle& style);

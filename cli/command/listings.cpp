@@ -226,7 +226,8 @@ Result<void> runDoctor(const Arguments& arguments, const TextStyle&) {
                         machine.avx512 ? ", AVX-512" : "", machine.amx ? ", AMX" : "",
                         machine.memory.value > 0 ? bytesText(machine.memory.value) : "memory unknown");
     text += "simulate    yes (needs nothing more)\n";
-    text += "run         --device cpu (oneDNN), --device reference (plain loops); ranks as processes (Gloo) or threads\n";
+    text +=
+        "run         --device cpu (oneDNN), --device reference (plain loops); ranks as processes (Gloo) or threads\n";
     text += fmt::format("CUDA        {}\n",
                         machine.cudaProblem.empty()
                             ? fmt::format("runtime {}, driver {}{}{}", machine.cudaRuntime, machine.cudaDriver,

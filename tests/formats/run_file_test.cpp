@@ -91,7 +91,8 @@ TEST(RunFile, IsReadBackAsItWasWritten) {
 /// The file with one of the timeline's values changed.
 std::string changed(const std::string& table, const std::string& key, Document value) {
     auto document = core::parseJson(written(someRun(fsdpOfFour())), "run.json");
-    for (auto& [name, member] : document->members)
+    Document& own = document->members.back().second;
+    for (auto& [name, member] : own.members)
         if (name == "timeline") {
             if (table.empty()) {
                 member.set(key, std::move(value));
@@ -115,7 +116,7 @@ TEST(RunFile, RefusesWhatItCannotHaveWritten) {
     has(refusal("{}"), "no run that Shardscope wrote");
     has(refusal("[1, 2"), "run.json");
     has(refusal(std::string(2 << 20, ' ')), "at most 1048576");
-    has(refusal("{\"schema\": \"shardscope.timeline\", \"version\": 7}"), "another version");
+    has(refusal("{\"shardscope\": {\"schema\": \"shardscope.timeline\", \"version\": 7}}"), "another version");
     has(refusal(changed("spans", "start", Document::of("0 1 x"))), "number 3 of column 'start' is 'x'");
     has(refusal(changed("spans", "start", Document::of("0 1 "))), "column 'start'");
     has(refusal(changed("spans", "start", Document::of("99999999999999999999"))), "column 'start'");

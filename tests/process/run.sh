@@ -35,7 +35,7 @@ check() {  # check WORDS COMMAND...
 # Every command's --help and its example.
 expect 0 "" --version
 expect 0 "" --help
-for command in compare simulate sweep graph run models clusters doctor docs completion; do
+for command in compare simulate sweep graph run calibrate models clusters doctor docs completion; do
   expect 0 "" "$command" --help
   example=$(sed -n '/^Example:/{n;s/^ *shardscope //p}' "$work/out")
   check "$command --help has no example" test -n "$example"
@@ -207,6 +207,23 @@ check "the good values have no rows" test "$(grep -c fsdp "$work/out")" -eq 2
 expect 3 "none of the 2 values can be" sweep vit_tiny --over training.local_batch_size=0,-1
 expect 5 "1 of the 2 values" sweep vit_tiny --over parallelism.tensor_parallel_degree=1,2
 expect 3 "1 of the 2 values" sweep vit_tiny --json --over training.local_batch_size=1,0
+
+# A machine is measured, and a run held against the forecast that follows.
+expect 0 "" calibrate vit_tiny --ranks 2 --strategy fsdp -o "$work/machine.json"
+check "calibrate tells no transfers" grep -q "all-gather" "$work/out"
+expect 0 "" run vit_tiny --ranks 2 --strategy fsdp --steps 3 --machine "$work/machine.json"
+check "the forecast's peak is not the run's" grep -q "^ *peak memory .*+0.0 %$" "$work/out"
+expect 0 "" run vit_tiny --ranks 2 --strategy naive --steps 3 --compare --ranks-as threads --json
+check "no prediction in the JSON" grep -q '"prediction"' "$work/out"
+expect 3 "among 4 ranks" run vit_tiny --ranks 4 --strategy fsdp --steps 3 --machine "$work/machine.json"
+expect 3 "was not measured" run vit_tiny --ranks 2 --strategy fsdp --steps 3 --machine "$work/machine.json" --set training.local_batch_size=3
+expect 4 "no-such" run vit_tiny --ranks 2 --steps 1 --machine "$work/no-such.json"
+echo '{"schema": "shardscope.machine", "version": 9}' >"$work/other.json"
+expect 3 "version 9, expected 1" run vit_tiny --ranks 2 --steps 1 --machine "$work/other.json"
+# Its last step goes into files.
+expect 0 "" run vit_tiny --ranks 2 --steps 2 -o "$work/run.json.gz" -o "$work/run.svg" -o "$work/run.csv"
+check "no run was written" test -s "$work/run.json.gz" -a -s "$work/run.svg" -a -s "$work/run.csv"
+expect 2 ".xyz" run vit_tiny --ranks 2 --steps 1 -o "$work/run.xyz"
 
 # run takes its ranks from --ranks, or else from the scenario.
 ranks_of() { timeout 60 "$program" run "$@" --steps 1 --json 2>/dev/null | grep -c '"rank":'; }

@@ -81,7 +81,9 @@ public:
             m_pidShift = static_cast<std::int64_t>(k) * shift;
             plan(m_plans.size() > 1 ? m_plans[k].name + ": " : "");
         }
-        add("\n]}\n");
+        add("\n]");
+        if (!m_options.attached.empty()) print(",\n\"shardscope\": {}", m_options.attached);
+        add("}\n");
         flush();
     }
 

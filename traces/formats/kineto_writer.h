@@ -35,6 +35,7 @@ struct KinetoOptions {
     bool flows = true;
     std::string source = "shardscope";  ///< written as metadata "producer"
     bool simulated = true;              ///< metadata, so that nobody takes a forecast for a measurement
+    std::string attached;               ///< JSON that viewers pass over: the member "shardscope"; empty: none
 };
 
 /// Writes and leaves `finish` to the caller, who also learns of errors there.

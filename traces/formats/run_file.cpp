@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "traces/formats/gunzip.h"
+#include "traces/formats/kineto_writer.h"
 
 namespace shardscope::formats {
 
@@ -314,8 +315,10 @@ void writeRunFile(const RunFile& run, Sink& sink) {
     out.set("version", Document::of(kVersion));
     out.set("about", run.about);
     out.set("timeline", documentOf(run.timeline));
-    sink.write(core::writeJson(out));
-    sink.write("\n");
+    KinetoOptions options;
+    options.simulated = false;
+    options.attached = core::writeJson(out, false);
+    writeKineto(run.timeline, options, sink);
 }
 
 Result<RunFile> readRunFile(std::string_view bytes, const std::string& name, std::int64_t limit) {
@@ -327,21 +330,22 @@ Result<RunFile> readRunFile(std::string_view bytes, const std::string& name, std
     if (static_cast<std::int64_t>(bytes.size()) > limit)
         return fail(ErrorCode::Unsupported, fmt::format("{} bytes, expected at most {}", bytes.size(), limit), name,
                     kHint);
-    SHARDSCOPE_ASSIGN(Document document, core::parseJson(bytes, name));
-    const Document* schema = document.find("schema");
-    const Document* version = document.find("version");
+    SHARDSCOPE_ASSIGN(const Document file, core::parseJson(bytes, name));
+    const Document* own = file.find("shardscope");
+    const Document* schema = own == nullptr ? nullptr : own->find("schema");
+    const Document* version = own == nullptr ? nullptr : own->find("version");
     if (schema == nullptr || schema->kind != Document::Kind::Text || schema->text != kSchema)
         return fail(ErrorCode::Input, "this is no run that Shardscope wrote", name,
-                    fmt::format("its schema would be '{}': shardscope run -o FILE.json", kSchema));
+                    "it would have a member 'shardscope': shardscope run -o FILE.json");
     if (version == nullptr || version->kind != Document::Kind::Integer || version->integer != kVersion)
         return fail(ErrorCode::Unsupported, fmt::format("another version than {}", kVersion), name, kHint);
     RunFile run;
-    const Document* about = document.find("about");
-    const Document* timeline = document.find("timeline");
+    const Document* about = own->find("about");
+    const Document* timeline = own->find("timeline");
     if (about == nullptr || about->kind != Document::Kind::Table || timeline == nullptr)
         return fail(ErrorCode::Input, "'about' is no table, or 'timeline' is missing", name, kHint);
     run.about = *about;
-    SHARDSCOPE_ASSIGN(run.timeline, timelineFrom(*timeline, name + ", timeline"));
+    SHARDSCOPE_ASSIGN(run.timeline, timelineFrom(*timeline, name + ", shardscope, timeline"));
     return run;
 }
 

@@ -1,11 +1,12 @@
 #pragma once
 
-// A run in a file of our own: what was run, in words and figures, and the timeline of one step with every column, so
-// that it reads back equal (`shardscope run -o run.json`, or run.json.gz). Other tools' viewers take the trace that
-// kineto_writer.h writes.
+// A run in a file: what was run, in words and figures, and the timeline of one step with every column, so that it reads
+// back equal (`shardscope run -o run.json`, or run.json.gz).
 //
-// JSON: {"schema": "shardscope.timeline", "version": 1, "about": {...}, "timeline": {...}}. A column of numbers is one
-// string of decimals with a space between two, which is a fifth of the memory of a list when it is read.
+// The file is the trace that kineto_writer.h writes, for Perfetto and its like, with a member "shardscope" beside the
+// events that they pass over: {"schema": "shardscope.timeline", "version": 1, "about": {...}, "timeline": {...}}. A
+// column of numbers is one string of decimals with a space between two, which is a fifth of the memory of a list when
+// it is read.
 
 #include <cstdint>
 #include <string>

@@ -1,0 +1,112 @@
+#include "cli/command/calibration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "cli/command/run_setup.h"
+#include "cli/face/files.h"
+#include "cli/face/text_picture.h"
+#include "cli/face/text_table.h"
+#include "core/graph/build.h"
+#include "runtime/calibrate/calibrate.h"
+#include "runtime/communicator/artificial_link.h"
+#include "runtime/machine/machine.h"
+#include "traces/formats/sink.h"
+
+namespace shardscope::cli {
+
+using core::Result;
+
+namespace {
+
+std::string nanoseconds(double seconds) {
+    return durationText(core::fromSeconds(seconds).ns);
+}
+
+std::string lineText(const core::TimeOfBytes& time) {
+    return time.perByte > 0 ? fmt::format("{} + {:.3g} GB/s", nanoseconds(time.start), 1e-9 / time.perByte)
+                            : nanoseconds(time.start);
+}
+
+std::string textOf(const core::MachineTimes& times) {
+    std::string out = fmt::format("{} ({} {}), {} device\n\n", times.processor, times.cores,
+                                  times.cores == 1 ? "core" : "cores", times.device);
+    TextTable compute({"ranks at work", "kernels", "all of them once", "copies", "optimizer"},
+                      {Align::Right, Align::Right, Align::Right, Align::Left, Align::Left});
+    for (const core::ComputeTimes& one : times.compute) {
+        double sum = 0;
+        for (const auto& [signature, seconds] : one.kernels) sum += seconds;
+        compute.row({std::to_string(one.busy), std::to_string(one.kernels.size()), nanoseconds(sum), lineText(one.copy),
+                     lineText(one.optimizer)});
+    }
+    out += compute.text(2);
+    if (!times.transfers.empty()) {
+        TextTable transfers({"ranks", "all-gather", "reduce-scatter", "all-reduce", "message"},
+                            {Align::Right, Align::Left, Align::Left, Align::Left, Align::Left});
+        for (const core::TransferTimes& one : times.transfers)
+            transfers.row({std::to_string(one.ranks), lineText(one.allGather), lineText(one.reduceScatter),
+                           lineText(one.allReduce), lineText(one.message)});
+        out += "\n" + transfers.text(2);
+    }
+    return out + fmt::format("\n  issuing an op takes {}\n", nanoseconds(times.issue));
+}
+
+}  // namespace
+
+Result<core::MachineTimes> calibrateFor(const runtime::TrainConfig& config, const core::StepGraph& graph,
+                                        bool processes, const std::string& program) {
+    const std::size_t slash = program.find_last_of('/');
+    const runtime::Machine machine =
+        runtime::inspectMachine(slash == std::string::npos ? "." : program.substr(0, slash));
+    runtime::CalibrateConfig wanted;
+    wanted.device = config.device;
+    wanted.model = config.model;
+    wanted.plan = config.plan;
+    wanted.batch = config.batch;
+    wanted.attention = config.attention;
+    wanted.frozen = config.frozen;
+    wanted.ranks = config.plan.mesh.size();
+    wanted.processor = machine.processor;
+    wanted.cores = std::max(machine.cores, 1);
+    wanted.transport = processes ? runtime::Transport::Gloo : runtime::Transport::Threads;
+    if (config.link.given())
+        wanted.wrap = [link = config.link](std::unique_ptr<runtime::Communicator> communicator) {
+            return runtime::slowedDown(std::move(communicator), link);
+        };
+    std::set<std::int64_t> sizes;
+    for (const core::Op& op : graph.ops)
+        if (op.group.valid()) {
+            const bool message = op.kind == core::OpKind::Send || op.kind == core::OpKind::Receive;
+            const std::int64_t size = message ? 2 : graph.groups[op.group.index()].size;
+            if (size > 1) sizes.insert(size);
+        }
+    wanted.groups.assign(sizes.begin(), sizes.end());
+    return runtime::calibrate(wanted);
+}
+
+Result<core::MachineTimes> loadMachineTimes(const std::string& path) {
+    SHARDSCOPE_ASSIGN(const std::string text, readFile(path));
+    SHARDSCOPE_ASSIGN(const core::Document document, core::parseJson(text, path));
+    return core::parseMachineTimes(document, path);
+}
+
+Result<void> runCalibrate(const Arguments& arguments, const TextStyle&) {
+    if (arguments.outputs.size() > 1)
+        return core::fail(core::ErrorCode::Usage, "one file at a time", "-o " + arguments.outputs.back());
+    SHARDSCOPE_ASSIGN(const RunSetUp setUp, setUpRun(arguments));
+    SHARDSCOPE_ASSIGN(const core::StepGraph graph, core::buildStepGraph(setUp.model, setUp.config.plan));
+    const bool processes = arguments.ranksAs != "threads" && setUp.config.device == runtime::DeviceKind::Cpu;
+    SHARDSCOPE_ASSIGN(const core::MachineTimes times, calibrateFor(setUp.config, graph, processes, arguments.program));
+    const std::string document = core::writeJson(core::documentOf(times)) + "\n";
+    for (const std::string& path : arguments.outputs) {
+        formats::FileSink sink(path);
+        sink.write(document);
+        SHARDSCOPE_TRY(sink.finish());
+    }
+    return print(arguments.json ? document : textOf(times));
+}
+
+}  // namespace shardscope::cli

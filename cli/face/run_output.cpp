@@ -1,0 +1,40 @@
+#include "cli/face/run_output.h"
+
+#include <memory>
+#include <utility>
+
+#include "cli/face/output.h"
+#include "traces/formats/csv_writer.h"
+#include "traces/formats/picture.h"
+#include "traces/formats/run_file.h"
+#include "traces/formats/sink.h"
+
+namespace shardscope::cli {
+
+core::Result<void> writeRun(const runtime::TrainReport& report, const std::string& planName,
+                            const core::Document& about, const std::string& path) {
+    SHARDSCOPE_ASSIGN(const OutputKind kind, outputKindOf(path));
+    if (kind == OutputKind::Trace || kind == OutputKind::TraceGzip) {
+        std::unique_ptr<formats::Sink> sink = std::make_unique<formats::FileSink>(path);
+        if (kind == OutputKind::TraceGzip) sink = std::make_unique<formats::GzipSink>(std::move(sink));
+        formats::writeRunFile({about, report.timeline}, *sink);
+        return sink->finish();
+    }
+    if (kind == OutputKind::Csv) {
+        formats::FileSink sink(path);
+        const formats::NamedTimeline plan{planName, &report.timeline};
+        formats::writeCsv({&plan, 1}, sink);
+        return sink.finish();
+    }
+    formats::Picture picture;
+    picture.title = report.timeline.title;
+    picture.text = formats::englishText();
+    formats::Panel panel;
+    panel.name = planName;
+    panel.timeline = &report.timeline;
+    panel.breakdown = report.breakdown;
+    picture.panels.push_back(std::move(panel));
+    return writePicture(path, kind, formats::svgOf(picture));
+}
+
+}  // namespace shardscope::cli

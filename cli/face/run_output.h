@@ -1,0 +1,18 @@
+#pragma once
+
+// Files of a run, by their ending: .json and .json.gz (a trace that viewers take and that reads back equal), .csv,
+// .svg, .png, .pdf.
+
+#include <string>
+
+#include "core/base/document.h"
+#include "core/base/result.h"
+#include "runtime/train/train.h"
+
+namespace shardscope::cli {
+
+/// The last step, whole or not at all. `about`: what was run, for the trace. Errors: an unknown ending (Usage), Io.
+[[nodiscard]] core::Result<void> writeRun(const runtime::TrainReport& report, const std::string& planName,
+                                          const core::Document& about, const std::string& path);
+
+}  // namespace shardscope::cli
