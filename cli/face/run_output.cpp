@@ -6,6 +6,7 @@
 #include "cli/face/output.h"
 #include "traces/formats/csv_writer.h"
 #include "traces/formats/picture.h"
+#include "traces/formats/picture_style.h"
 #include "traces/formats/run_file.h"
 #include "traces/formats/sink.h"
 
@@ -29,6 +30,10 @@ core::Result<void> writeRun(const runtime::TrainReport& report, const std::strin
     formats::Picture picture;
     picture.title = report.timeline.title;
     picture.text = formats::englishText();
+    // Ranks of this machine's cores.
+    picture.text.headline = "each rank works {}% of the step";
+    picture.text.headlineRange = "the ranks work {}% to {}% of the step";
+    picture.text.looks[static_cast<std::size_t>(formats::Look::Exposed)] = "a rank waits for a transfer";
     formats::Panel panel;
     panel.name = planName;
     panel.timeline = &report.timeline;
