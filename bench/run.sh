@@ -11,6 +11,7 @@ Targets (medians):
   ownClocks 4,096 ranks           <= 20 ms      ownClocks 65,536 ranks   <= 200 ms
   per rank-op 65,536 / 4,096      <= 2          repriceAndRun 32 layers  <= 10 us
   knobToReport identical ranks    <= 5 ms       knobToReport own clocks  <= 20 ms
+  executorHost per op   <= 10 us     (executorStreams beside it: with the streams' threads, whom idle work wakes each time)
   llama405b, 16,384 ranks         <= 20 ms      its whole process        <= 50 ms
 TARGETS
 "$build/bin/shardscope_bench" --benchmark_repetitions="${REPETITIONS:-5}" --benchmark_report_aggregates_only=true \

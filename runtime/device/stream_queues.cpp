@@ -51,12 +51,13 @@ StreamIndex StreamQueues::open() {
 }
 
 Result<void> StreamQueues::enqueue(StreamIndex index, StreamTask task) {
-    const std::lock_guard lock(m_mutex);
+    std::unique_lock lock(m_mutex);
     if (m_error) return tl::unexpected(*m_error);
     assert(index < m_streams.size());
     Stream& stream = m_streams[index];
     const bool asleep = stream.idle();
     stream.items.push_back({std::move(task), 0, false});
+    lock.unlock();  // else it would wake to find the lock taken
     if (asleep) stream.wake.notify_one();
     return {};
 }
@@ -75,12 +76,13 @@ Event StreamQueues::record(StreamIndex index) {
 }
 
 void StreamQueues::wait(StreamIndex index, Event event) {
-    const std::lock_guard lock(m_mutex);
+    std::unique_lock lock(m_mutex);
     assert(index < m_streams.size() && event.valid() && event.id <= m_events.size());
     if (m_error || isDone(event.id)) return;
     Stream& stream = m_streams[index];
     const bool asleep = stream.idle();
     stream.items.push_back({{}, event.id, false});
+    lock.unlock();
     if (asleep) stream.wake.notify_one();
 }
 
