@@ -67,6 +67,7 @@ public:
     /// `waitsOnlyFor(calls)`: whether this rank can do nothing else before one of that many of its calls ends
     /// (Device::waitsOnlyFor). A communicator that knows where all ranks are asks it, from any thread, to tell a rank
     /// that works from one that waits for ever; others need not. Empty: it is no longer there.
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): who overrides it keeps it
     virtual void watch(std::function<bool(std::size_t calls)> waitsOnlyFor) { (void)waitsOnlyFor; }
 };
 

@@ -14,8 +14,6 @@
 #include "runtime/launch/rank_process.h"
 #include "runtime/train/training.h"
 
-extern char** environ;
-
 namespace shardscope::runtime {
 
 using core::ErrorCode;

@@ -45,8 +45,8 @@ free_port() {  # one that was free a moment ago
 # The same losses to the last bit, the same bytes, whatever ranks are.
 what_counts() { sed '/"step_ns": \[/,/\]/d; /_ns"/d'; }  # all but times
 same() {  # same ARGUMENT...
-  timeout 60 "$program" run --json --steps 3 --ranks-as threads "$@" 2>&1 | what_counts >"$work/threads"
-  timeout 60 "$program" run --json --steps 3 --ranks-as processes "$@" 2>&1 | what_counts >"$work/processes"
+  timeout 60 "$program" run vit_tiny --json --steps 3 --ranks-as threads "$@" 2>&1 | what_counts >"$work/threads"
+  timeout 60 "$program" run vit_tiny --json --steps 3 --ranks-as processes "$@" 2>&1 | what_counts >"$work/processes"
   check "no losses: $*" grep -q losses "$work/threads"
   check "no memory: $*" grep -q peak_bytes "$work/threads"
   check "threads and processes differ: $*" cmp "$work/threads" "$work/processes"
@@ -62,13 +62,13 @@ same --ranks 2 --device reference
 same --ranks 1
 
 # Refused before anything starts.
-expect 2 "expected HOST:PORT" run --ranks 2 --rendezvous somewhere
-expect 2 "knows no place to meet" run --ranks 2 --rank 1
-expect 2 "the plan has 2" run --ranks 2 --rank 2 --rendezvous 127.0.0.1:1
-expect 2 "threads meet without" run --ranks 2 --ranks-as threads --rendezvous 127.0.0.1:1
-expect 3 "8 stages" run --ranks 8 --strategy naive --ranks-as processes
+expect 2 "expected HOST:PORT" run vit_tiny --ranks 2 --rendezvous somewhere
+expect 2 "knows no place to meet" run vit_tiny --ranks 2 --rank 1
+expect 2 "the plan has 2" run vit_tiny --ranks 2 --rank 2 --rendezvous 127.0.0.1:1
+expect 2 "threads meet without" run vit_tiny --ranks 2 --ranks-as threads --rendezvous 127.0.0.1:1
+expect 3 "8 stages" run vit_tiny --ranks 8 --strategy naive --ranks-as processes
 
-long="run --ranks 3 --steps 20000 --set model.layers=1"
+long="run vit_tiny --ranks 3 --steps 20000 --set model.layers=1"
 start() {  # start ARGUMENT...: a run in the background, until all its ranks are there
   set -m  # so that the shell leaves SIGINT to its child
   # shellcheck disable=SC2086
@@ -118,17 +118,17 @@ check "ranks outlive their launcher" nobody_left $ranks
 
 # By hand, as on several machines.
 port=$(free_port)
-timeout 60 "$program" run --ranks 3 --steps 3 --rank 2 --rendezvous "127.0.0.1:$port" >"$work/two" 2>&1 &
+timeout 60 "$program" run vit_tiny --ranks 3 --steps 3 --rank 2 --rendezvous "127.0.0.1:$port" >"$work/two" 2>&1 &
 two=$!
-timeout 60 "$program" run --ranks 3 --steps 3 --rank 1 --rendezvous "127.0.0.1:$port" >"$work/one" 2>&1 &
+timeout 60 "$program" run vit_tiny --ranks 3 --steps 3 --rank 1 --rendezvous "127.0.0.1:$port" >"$work/one" 2>&1 &
 one=$!
-expect 0 "" run --ranks 3 --steps 3 --json --rank 0 --rendezvous "127.0.0.1:$port"
+expect 0 "" run vit_tiny --ranks 3 --steps 3 --json --rank 0 --rendezvous "127.0.0.1:$port"
 wait $one
 check "rank 1 ends with $?: $(cat "$work/one")" test $? -eq 0
 wait $two
 check "rank 2 ends with $?: $(cat "$work/two")" test $? -eq 0
 what_counts <"$work/out" >"$work/by_hand"
-timeout 60 "$program" run --json --steps 3 --ranks 3 --ranks-as threads | what_counts >"$work/threads"
+timeout 60 "$program" run vit_tiny --json --steps 3 --ranks 3 --ranks-as threads | what_counts >"$work/threads"
 check "ranks by hand differ from threads" cmp "$work/by_hand" "$work/threads"
 
 # A rank by hand that dies is named by the others, whatever they were at.
@@ -153,26 +153,26 @@ check "rank 2 ends with $? instead of 4 when rank 1 has died" test $? -eq 4
 
 # Somebody who never comes is named; somebody who brings something else is refused.
 port=$(free_port)
-timeout 60 "$program" run --ranks 4 --steps 3 --rank 2 --rendezvous "127.0.0.1:$port" --join-timeout 20 >"$work/two" 2>&1 &
+timeout 60 "$program" run vit_tiny --ranks 4 --steps 3 --rank 2 --rendezvous "127.0.0.1:$port" --join-timeout 20 >"$work/two" 2>&1 &
 two=$!
-expect 4 "ranks 1, 3 did not join within 3 s" run --ranks 4 --steps 3 --rank 0 --rendezvous "127.0.0.1:$port" --join-timeout 3
+expect 4 "ranks 1, 3 did not join within 3 s" run vit_tiny --ranks 4 --steps 3 --rank 0 --rendezvous "127.0.0.1:$port" --join-timeout 3
 wait $two
 check "a rank whose rank 0 has gone ends with $?" test $? -eq 4
 port=$(free_port)
-timeout 60 "$program" run --ranks 2 --steps 4 --rank 1 --rendezvous "127.0.0.1:$port" >"$work/one" 2>&1 &
+timeout 60 "$program" run vit_tiny --ranks 2 --steps 4 --rank 1 --rendezvous "127.0.0.1:$port" >"$work/one" 2>&1 &
 one=$!
-expect 4 "rank 1 did not join" run --ranks 2 --steps 3 --rank 0 --rendezvous "127.0.0.1:$port" --join-timeout 3
+expect 4 "rank 1 did not join" run vit_tiny --ranks 2 --steps 3 --rank 0 --rendezvous "127.0.0.1:$port" --join-timeout 3
 wait $one
 check "another number of steps is not refused" test $? -eq 3
 check "another number of steps: $(cat "$work/one")" grep -q "started with another model, plan or number of steps" "$work/one"
-expect 4 "nobody serves the rendezvous" run --ranks 2 --rank 1 --rendezvous "127.0.0.1:$(free_port)" --join-timeout 1
+expect 4 "nobody serves the rendezvous" run vit_tiny --ranks 2 --rank 1 --rendezvous "127.0.0.1:$(free_port)" --join-timeout 1
 
 # A port that somebody has: the first of two that want the same.
 port=$(free_port)
-timeout 60 "$program" run --ranks 2 --rank 0 --rendezvous "127.0.0.1:$port" --join-timeout 8 >/dev/null 2>&1 &
+timeout 60 "$program" run vit_tiny --ranks 2 --rank 0 --rendezvous "127.0.0.1:$port" --join-timeout 8 >/dev/null 2>&1 &
 first=$!
 for ((i = 0; i < 500; i++)); do (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break; sleep 0.01; done
-expect 4 "port $port is in use" run --ranks 2 --steps 1 --rendezvous "127.0.0.1:$port"
+expect 4 "port $port is in use" run vit_tiny --ranks 2 --steps 1 --rendezvous "127.0.0.1:$port"
 kill $first
 wait $first 2>/dev/null
 
