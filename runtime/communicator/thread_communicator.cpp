@@ -7,6 +7,7 @@
 #include <exception>
 #include <thread>
 
+#include "runtime/communicator/rank_error.h"
 #include "runtime/communicator/rank_order_sum.h"
 #include "runtime/device/clock.h"
 
@@ -328,9 +329,7 @@ Result<void> ThreadWorld::run(const std::function<Result<void>(std::int64_t)>& b
     }
     for (std::thread& thread : threads) thread.join();
     if (!m_failure) return {};
-    core::Error error = *m_failure;
-    error.where = fmt::format("rank {}{}{}", m_failedRank, error.where.empty() ? "" : ", ", error.where);
-    return tl::unexpected(std::move(error));
+    return tl::unexpected(ofRank(m_failedRank, *m_failure));
 }
 
 }  // namespace shardscope::runtime

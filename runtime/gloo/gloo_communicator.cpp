@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "runtime/communicator/rank_order_sum.h"
+#include "runtime/device/clock.h"
 #include "runtime/rendezvous/store_server.h"
 
 namespace shardscope::runtime {
@@ -26,11 +27,6 @@ namespace {
 
 // Gloo's collectives have slots with a prefix in the highest byte, which is never 0.
 constexpr std::uint64_t kHeaderSlot = 1, kMessageSlot = 2;
-
-std::int64_t clockNow() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 std::string milliseconds(std::chrono::milliseconds time) {
     return fmt::format("{} ms", time.count());
@@ -114,13 +110,15 @@ Result<void> GlooCommunicator::connect() {
                                                      m_world.m_address.rank, name(), thrown.what()));
     }
     const std::lock_guard lock(channel.mutex);
-    channel.ownBuffer = context->createUnboundBuffer(&channel.own, sizeof channel.own);
+    channel.ownBuffers.resize(channel.members.size());
     channel.headerBuffers.resize(channel.members.size());
     for (const int p : others()) {
         auto& header = channel.incoming[static_cast<std::size_t>(p)];
         auto& buffer = channel.headerBuffers[static_cast<std::size_t>(p)];
         buffer = context->createUnboundBuffer(&header, sizeof header);
         buffer->recv(p, kHeaderSlot);
+        channel.ownBuffers[static_cast<std::size_t>(p)] =
+            context->createUnboundBuffer(&channel.own, sizeof channel.own);
     }
     channel.context = std::move(context);
     return {};
@@ -136,33 +134,50 @@ Result<void> GlooCommunicator::exchange(const std::vector<int>& peers) {
         return std::max(std::chrono::milliseconds(1),
                         std::chrono::duration_cast<std::chrono::milliseconds>(rest) + std::chrono::milliseconds(1));
     };
+    const auto gone = [&](int p) {
+        m_world.m_lostPeer = true;
+        return core::fail(ErrorCode::Io,
+                          fmt::format("rank {} has gone: its connection to rank {} broke before {} "
+                                      "(communicator {})",
+                                      worldRank(p), m_world.m_address.rank, describe(channel.own), name()));
+    };
+    const auto waitedFor = [&](const std::vector<std::int64_t>& ranks) {
+        return core::fail(ErrorCode::Io,
+                          fmt::format("rank {} waited {} for {} in {} (communicator {})", m_world.m_address.rank,
+                                      milliseconds(patience), nameRanks(ranks), describe(channel.own), name()));
+    };
     std::vector<std::int64_t> late;
-    for (const int p : peers) channel.ownBuffer->send(p, kHeaderSlot);
+    for (const int p : peers) {
+        try {
+            channel.ownBuffers[static_cast<std::size_t>(p)]->send(p, kHeaderSlot);
+        } catch (const std::exception&) {
+            return gone(p);
+        }
+    }
     for (const int p : peers) {
         const auto index = static_cast<std::size_t>(p);
         bool came = false;
         try {
             came = channel.headerBuffers[index]->waitRecv(left());
             channel.headers[index] = channel.incoming[index];
-            if (came) channel.headerBuffers[index]->recv(p, kHeaderSlot);
+            // Once time is over Gloo has closed all connections; nothing follows then.
+            if (came && late.empty()) channel.headerBuffers[index]->recv(p, kHeaderSlot);
         } catch (const std::exception&) {
-            if (std::chrono::steady_clock::now() < deadline && late.empty()) {
-                m_world.m_lostPeer = true;
-                return core::fail(ErrorCode::Io,
-                                  fmt::format("rank {} has gone: its connection to rank {} broke before {} "
-                                              "(communicator {})",
-                                              worldRank(p), m_world.m_address.rank, describe(channel.own), name()));
-            }
+            if (std::chrono::steady_clock::now() < deadline && late.empty()) return gone(p);
             late.push_back(worldRank(p));
             continue;
         }
         if (!came) return core::fail(ErrorCode::Cancelled, "another communicator of this rank has failed");
     }
-    if (!late.empty())
-        return core::fail(ErrorCode::Io,
-                          fmt::format("rank {} waited {} for {} in {} (communicator {})", m_world.m_address.rank,
-                                      milliseconds(patience), nameRanks(late), describe(channel.own), name()));
-    for (std::size_t i = 0; i < peers.size(); ++i) channel.ownBuffer->waitSend(left());
+    if (!late.empty()) return waitedFor(late);
+    for (const int p : peers) {
+        try {
+            channel.ownBuffers[static_cast<std::size_t>(p)]->waitSend(left());
+        } catch (const std::exception&) {
+            if (std::chrono::steady_clock::now() < deadline) return gone(p);
+            return waitedFor({worldRank(p)});
+        }
+    }
     return {};
 }
 
@@ -190,8 +205,19 @@ Result<void> GlooCommunicator::checkHeaders(const std::vector<int>& peers) const
 core::Error GlooCommunicator::broken(const CallLabel& label, const std::vector<int>& peers, const Transfer& times,
                                      std::string_view thrown) const {
     m_world.m_lostPeer = true;
-    std::vector<std::int64_t> ranks;
-    for (const int p : peers) ranks.push_back(worldRank(p));
+    // Whose connection is broken shows in what was asked of it ahead, if it shows at all.
+    std::vector<std::int64_t> ranks, all;
+    for (const int p : peers) {
+        all.push_back(worldRank(p));
+        try {
+            auto& header = *m_channel->headerBuffers[static_cast<std::size_t>(p)];
+            header.abortWaitRecv();
+            header.waitRecv(std::chrono::milliseconds(1));
+        } catch (const std::exception&) {
+            ranks.push_back(worldRank(p));
+        }
+    }
+    if (ranks.empty()) ranks = all;
     const std::string who = (ranks.size() > 1 ? "one of " : "") + nameRanks(ranks);
     const std::string where = fmt::format("{} (communicator {})", describe(label), name());
     const auto patience = m_world.m_patience.call;

@@ -31,8 +31,9 @@ struct GlooChannel {
     CallHeader own;
     std::vector<CallHeader> headers;   ///< of this call, by position
     std::vector<CallHeader> incoming;  ///< of the next one: asked for ahead, so that a peer can send it at once
-    std::unique_ptr<gloo::transport::UnboundBuffer> ownBuffer;
-    std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> headerBuffers;
+    // By position; none for this one's own. Each peer is sent `own` from a buffer of its own, so that it is known which
+    // of them does not take it.
+    std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> ownBuffers, headerBuffers;
     std::vector<std::byte> scratch;
     std::mutex mutex;                  ///< of connecting against aborting
     std::atomic<bool> aborted{false};  ///< a communicator of the rank has failed

@@ -34,7 +34,7 @@ GlooWorld::~GlooWorld() {
     // The device's thread serves the connections, so they go first.
     for (const auto& channel : m_network->channels) {
         channel->headerBuffers.clear();
-        channel->ownBuffer.reset();
+        channel->ownBuffers.clear();
         channel->context.reset();
     }
 }

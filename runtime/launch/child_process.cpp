@@ -62,7 +62,8 @@ Result<ChildProcess> ChildProcess::start(const std::string& program, const std::
 void ChildProcess::readLines(const std::function<void(const std::string&)>& line, bool all) {
     char buffer[4096];
     ssize_t got = 0;
-    while (m_output.open() && ((got = read(m_output.descriptor(), buffer, sizeof buffer)) > 0 || errno == EINTR))
+    while (m_output.open() &&
+           ((got = read(m_output.descriptor(), buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR)))
         for (ssize_t i = 0; i < got; ++i) {
             if (buffer[i] != '\n') m_line += buffer[i];
             if (buffer[i] != '\n' && m_line.size() < kLongestLine) continue;

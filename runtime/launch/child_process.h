@@ -29,7 +29,6 @@ public:
     [[nodiscard]] std::string howItEnded() const;
     [[nodiscard]] bool endedBySignal() const;
     void signal(int number) const;
-    [[nodiscard]] pid_t id() const { return m_id; }
 
 private:
     ChildProcess(pid_t id, Socket output) : m_id(id), m_output(std::move(output)) {}

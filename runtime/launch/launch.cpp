@@ -9,6 +9,7 @@
 #include <csignal>
 #include <optional>
 
+#include "runtime/communicator/rank_error.h"
 #include "runtime/launch/child_process.h"
 #include "runtime/launch/rank_collector.h"
 #include "runtime/launch/rank_process.h"
@@ -26,12 +27,18 @@ constexpr std::chrono::milliseconds kLook{50};     // between two looks at the c
 constexpr std::chrono::milliseconds kCause{400};   // until a rank that only lost a peer is taken for the cause
 constexpr std::chrono::milliseconds kGrace{1000};  // between asking a process to end and ending it
 
-/// Holds the signals that end this process back and hears of them, for as long as it lives.
+/// Holds the signals that end this process back, but for those that it ignores, and hears of them, for as long as it
+/// lives.
 class HeldSignals {
 public:
     HeldSignals() {
         sigemptyset(&m_held);
-        for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&m_held, number);
+        for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+            struct sigaction action {};
+            // What a parent ignores for its children (nohup) stays ignored; held back, it would be heard.
+            if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
+            sigaddset(&m_held, number);
+        }
         pthread_sigmask(SIG_BLOCK, &m_held, &m_before);
         m_heard = Socket(signalfd(-1, &m_held, SFD_NONBLOCK | SFD_CLOEXEC));
     }
@@ -130,11 +137,6 @@ private:
     const LaunchOptions& m_options;
     std::vector<ChildProcess> m_children;
 };
-
-core::Error ofRank(std::int64_t rank, core::Error error) {
-    error.where = fmt::format("rank {}{}{}", rank, error.where.empty() ? "" : ", ", error.where);
-    return error;
-}
 
 /// What has gone wrong, if anything has. Ranks that have only lost a peer wait for the one that is the cause.
 std::optional<core::Error> causeOf(const Children& children, const RankCollector& collector,

@@ -69,11 +69,6 @@ bool RankCollector::complete() const {
     return std::all_of(m_results.begin(), m_results.end(), [](const auto& result) { return result.has_value(); });
 }
 
-bool RankCollector::has(std::int64_t rank) const {
-    const std::lock_guard lock(m_mutex);
-    return m_results[static_cast<std::size_t>(rank)].has_value();
-}
-
 bool RankCollector::wait(std::chrono::milliseconds patience) {
     std::unique_lock lock(m_mutex);
     const bool news = m_changed.wait_for(lock, patience, [&] { return m_news; });

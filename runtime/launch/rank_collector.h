@@ -30,7 +30,6 @@ public:
     /// The first failure that is a rank's own fault; else the first one.
     [[nodiscard]] std::optional<Failure> failure() const;
     [[nodiscard]] bool complete() const;
-    [[nodiscard]] bool has(std::int64_t rank) const;
     /// Something may have changed since; false after `patience`.
     bool wait(std::chrono::milliseconds patience);
 

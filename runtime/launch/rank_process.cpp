@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "runtime/communicator/rank_error.h"
 #include "runtime/launch/rank_collector.h"
 #include "runtime/launch/rank_messages.h"
 
@@ -96,11 +97,8 @@ Result<TrainReport> runRankAndServe(const TrainConfig& config, const RankProcess
     const Deadline until = std::chrono::steady_clock::now() + kRemarks;
     while (!done || !collector.complete()) {
         const auto failure = collector.failure();
-        if (failure && (!failure->failure.lostPeer || std::chrono::steady_clock::now() >= until)) {
-            core::Error error = failure->failure.error;
-            error.where = fmt::format("rank {}{}{}", failure->rank, error.where.empty() ? "" : ", ", error.where);
-            return tl::unexpected(std::move(error));
-        }
+        if (failure && (!failure->failure.lostPeer || std::chrono::steady_clock::now() >= until))
+            return tl::unexpected(ofRank(failure->rank, failure->failure.error));
         if (std::chrono::steady_clock::now() >= until) break;
         (void)collector.wait(std::chrono::milliseconds(20));
     }

@@ -4,16 +4,13 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "runtime/device/clock.h"
+
 namespace shardscope::runtime {
 
 namespace {
 
 constexpr int kExchanges = 24;
-
-std::int64_t clockNow() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 const ClockSample* quickest(std::span<const ClockSample> samples) {
     const auto least = std::min_element(samples.begin(), samples.end(),

@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/device/clock.h"
+
 namespace shardscope::runtime {
 
 using core::Result;
@@ -22,10 +24,6 @@ namespace {
 
 constexpr std::size_t kMostTold = std::size_t{8} << 30;  // a rank's parameters and gradients may be large
 constexpr auto kHelloPatience = std::chrono::seconds(10);
-
-std::int64_t clockNow() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 

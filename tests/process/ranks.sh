@@ -25,11 +25,15 @@ expect() {
   fi
 }
 children() { ps -o pid= --ppid "$1" | tr -d ' '; }
+runs() {  # runs PID: one that has ended and that nobody has asked how does not
+  local state
+  state=$(ps -o stat= -p "$1") && [ "${state:0:1}" != Z ]
+}
 nobody_left() {  # nobody_left PID...: each ends within two seconds
   local i pid
   for ((i = 0; i < 200; i++)); do
     local left=0
-    for pid in "$@"; do kill -0 "$pid" 2>/dev/null && left=1; done
+    for pid in "$@"; do runs "$pid" && left=1; done
     [ $left -eq 0 ] && return 0
     sleep 0.01
   done
@@ -105,9 +109,22 @@ for signal in INT TERM HUP; do
   wait $launcher
   check "SIG$signal does not end with 130" test $? -eq 130
   left=0
-  for pid in $ranks; do kill -0 "$pid" 2>/dev/null && left=1; done
+  for pid in $ranks; do runs "$pid" && left=1; done
   check "SIG$signal leaves ranks" test $left -eq 0
 done
+
+# What its parent ignores it ignores (nohup): no end when the terminal goes.
+trap '' HUP
+start
+trap - HUP
+kill -s HUP $launcher
+sleep 0.3
+check "an ignored SIGHUP ends the run" runs $launcher
+kill -s TERM $launcher
+wait $launcher
+check "SIGTERM after an ignored SIGHUP ends with $? instead of 130" test $? -eq 130
+# shellcheck disable=SC2086
+check "ranks outlive their launcher" nobody_left $ranks
 
 # Even a launcher that nobody asked leaves nobody.
 start
@@ -147,7 +164,7 @@ kill -KILL $one
 { wait $one; } 2>/dev/null
 wait $zero
 check "rank 0 ends with $? instead of 4 when rank 1 has died" test $? -eq 4
-check "rank 0 does not name rank 1: $(cat "$work/err")" grep -q "rank 1\|ranks 1" "$work/err"
+check "rank 0 does not name rank 1: $(cat "$work/err")" grep -q "rank 1 has gone\|lost rank 1 in" "$work/err"
 wait $two
 check "rank 2 ends with $? instead of 4 when rank 1 has died" test $? -eq 4
 
