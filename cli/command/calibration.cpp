@@ -8,8 +8,10 @@
 
 #include "cli/command/run_setup.h"
 #include "cli/face/files.h"
+#include "cli/face/output.h"
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
+#include "core/base/printable.h"
 #include "core/graph/build.h"
 #include "runtime/calibrate/calibrate.h"
 #include "runtime/communicator/artificial_link.h"
@@ -21,6 +23,23 @@ namespace shardscope::cli {
 using core::Result;
 
 namespace {
+
+runtime::Machine machineOf(const std::string& program) {
+    const std::size_t slash = program.find_last_of('/');
+    return runtime::inspectMachine(slash == std::string::npos ? "." : program.substr(0, slash));
+}
+
+std::int64_t coresOf(const runtime::Machine& machine) {
+    return std::max(machine.cores, 1);
+}
+
+const char* transportName(bool processes) {
+    return processes ? "gloo" : "threads";
+}
+
+std::string linkText(double bandwidth, double latency) {
+    return bandwidth > 0 || latency > 0 ? fmt::format("{:g} GB/s, {:g} us", bandwidth * 1e-9, latency * 1e6) : "none";
+}
 
 std::string nanoseconds(double seconds) {
     return durationText(core::fromSeconds(seconds).ns);
@@ -58,9 +77,7 @@ std::string textOf(const core::MachineTimes& times) {
 
 Result<core::MachineTimes> calibrateFor(const runtime::TrainConfig& config, const core::StepGraph& graph,
                                         bool processes, const std::string& program) {
-    const std::size_t slash = program.find_last_of('/');
-    const runtime::Machine machine =
-        runtime::inspectMachine(slash == std::string::npos ? "." : program.substr(0, slash));
+    const runtime::Machine machine = machineOf(program);
     runtime::CalibrateConfig wanted;
     wanted.device = config.device;
     wanted.model = config.model;
@@ -70,7 +87,7 @@ Result<core::MachineTimes> calibrateFor(const runtime::TrainConfig& config, cons
     wanted.frozen = config.frozen;
     wanted.ranks = config.plan.mesh.size();
     wanted.processor = machine.processor;
-    wanted.cores = std::max(machine.cores, 1);
+    wanted.cores = coresOf(machine);
     wanted.transport = processes ? runtime::Transport::Gloo : runtime::Transport::Threads;
     if (config.link.given())
         wanted.wrap = [link = config.link](std::unique_ptr<runtime::Communicator> communicator) {
@@ -84,18 +101,43 @@ Result<core::MachineTimes> calibrateFor(const runtime::TrainConfig& config, cons
             if (size > 1) sizes.insert(size);
         }
     wanted.groups.assign(sizes.begin(), sizes.end());
-    return runtime::calibrate(wanted);
+    SHARDSCOPE_ASSIGN(core::MachineTimes times, runtime::calibrate(wanted));
+    times.transport = transportName(processes);
+    times.linkBandwidth = config.link.bandwidth;
+    times.linkLatency = config.link.latency;
+    return times;
 }
 
-Result<core::MachineTimes> loadMachineTimes(const std::string& path) {
+Result<core::MachineTimes> loadMachineTimes(const std::string& path, const runtime::TrainConfig& config, bool processes,
+                                            const std::string& program) {
     SHARDSCOPE_ASSIGN(const std::string text, readFile(path));
     SHARDSCOPE_ASSIGN(const core::Document document, core::parseJson(text, path));
-    return core::parseMachineTimes(document, path);
+    SHARDSCOPE_ASSIGN(core::MachineTimes times, core::parseMachineTimes(document, path));
+    const runtime::Machine machine = machineOf(program);
+    const auto differs = [&](const char* what, const std::string& file, const std::string& here) -> Result<void> {
+        if (file == here) return {};
+        return core::fail(core::ErrorCode::Input,
+                          fmt::format("measured with the {} {}, this run has {}", what, file, here), path,
+                          "measure anew with the same options: shardscope calibrate -o FILE.json");
+    };
+    SHARDSCOPE_TRY(differs("processor", core::printable(times.processor), machine.processor));
+    SHARDSCOPE_TRY(differs("number of cores", std::to_string(times.cores), std::to_string(coresOf(machine))));
+    SHARDSCOPE_TRY(differs("device", core::printable(times.device), std::string(runtime::nameOf(config.device))));
+    if (config.plan.mesh.size() > 1)
+        SHARDSCOPE_TRY(differs("transport", core::printable(times.transport), transportName(processes)));
+    SHARDSCOPE_TRY(differs("artificial link", linkText(times.linkBandwidth, times.linkLatency),
+                           linkText(config.link.bandwidth, config.link.latency)));
+    return times;
 }
 
 Result<void> runCalibrate(const Arguments& arguments, const TextStyle&) {
-    if (arguments.outputs.size() > 1)
-        return core::fail(core::ErrorCode::Usage, "one file at a time", "-o " + arguments.outputs.back());
+    SHARDSCOPE_TRY(checkOutputs(arguments.outputs));
+    for (const std::string& path : arguments.outputs) {
+        SHARDSCOPE_ASSIGN(const OutputKind kind, outputKindOf(path));
+        if (kind != OutputKind::Trace)
+            return core::fail(core::ErrorCode::Usage, "a machine's times are written as JSON", "-o " + path,
+                              "name a file that ends in .json");
+    }
     SHARDSCOPE_ASSIGN(const RunSetUp setUp, setUpRun(arguments));
     SHARDSCOPE_ASSIGN(const core::StepGraph graph, core::buildStepGraph(setUp.model, setUp.config.plan));
     const bool processes = arguments.ranksAs != "threads" && setUp.config.device == runtime::DeviceKind::Cpu;

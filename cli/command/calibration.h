@@ -18,7 +18,9 @@ namespace shardscope::cli {
                                                             const core::StepGraph& graph, bool processes,
                                                             const std::string& program);
 
-/// Reads what `calibrate -o` wrote.
-[[nodiscard]] core::Result<core::MachineTimes> loadMachineTimes(const std::string& path);
+/// Reads what `calibrate -o` wrote for runs like this one. Errors: times of another machine, device, transport or link.
+[[nodiscard]] core::Result<core::MachineTimes> loadMachineTimes(const std::string& path,
+                                                                const runtime::TrainConfig& config, bool processes,
+                                                                const std::string& program);
 
 }  // namespace shardscope::cli

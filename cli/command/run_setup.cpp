@@ -9,6 +9,7 @@
 #include "cli/command/image_files.h"
 #include "cli/command/run_time.h"
 #include "cli/face/layer_times.h"
+#include "runtime/train/runnable.h"
 
 namespace shardscope::cli {
 namespace {
@@ -162,6 +163,8 @@ Result<RunSetUp> setUpRun(const Arguments& arguments) {
                     "leave model.dropout, model.kernel_rules and precision.autocast out, or simulate this model");
     SHARDSCOPE_ASSIGN(setUp.model, core::buildModel(resolved.model, one.workload));
     const core::Plan plan = withLayerTimes(one.plan, setUp.model, resolved.cluster);
+    SHARDSCOPE_TRY(runtime::checkRunnable(plan).map_error(
+        [&](core::Error error) { return loaded.scenario.located(std::move(error)); }));
     SHARDSCOPE_TRY(checkStages(setUp.model, plan));
     runtime::TrainConfig& config = setUp.config;
     config.device = *device;

@@ -15,7 +15,7 @@ using core::Result;
 
 namespace {
 
-// What a device does at least on one core, and how long a run may take, asked for and not.
+// What a device does on one core, about, and how long a run may take, asked for and not.
 constexpr double kLoopFlopsPerSecond = 0.5e9, kCpuFlopsPerSecond = 15e9;
 constexpr double kStepSeconds = 1e-3;  // a rank's, however small the model
 constexpr double kMostSeconds = 3600, kMostOfPass = 600;

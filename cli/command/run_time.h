@@ -1,6 +1,6 @@
 #pragma once
 
-// How long a run takes at least, which decides what it does by itself and what is refused.
+// About how long a run takes, which decides what it does by itself and what is refused.
 
 #include <cstdint>
 #include <string>

@@ -163,16 +163,14 @@ std::string textOf(const runtime::TrainReport& report, const core::Case& one, co
     return out + "  Times are those of this machine's cores, which the ranks share; they are no forecast of a GPU.\n";
 }
 
-/// From a file of `calibrate`, or from measuring now.
-Result<PredictedRun> predictionOf(const Arguments& arguments, const RunSetUp& setUp, bool processes) {
+/// With the times of `machine`, or with what is measured now.
+Result<PredictedRun> predictionOf(const Arguments& arguments, const RunSetUp& setUp, bool processes,
+                                  std::optional<core::MachineTimes> machine) {
     SHARDSCOPE_ASSIGN(const core::StepGraph graph, core::buildStepGraph(setUp.model, setUp.config.plan));
-    core::MachineTimes machine;
-    if (arguments.machine.empty()) {
+    if (!machine) {
         SHARDSCOPE_ASSIGN(machine, calibrateFor(setUp.config, graph, processes, arguments.program));
-    } else {
-        SHARDSCOPE_ASSIGN(machine, loadMachineTimes(arguments.machine));
     }
-    return predictRun(graph, setUp.model, machine).map_error([&](core::Error error) {
+    return predictRun(graph, setUp.model, *machine).map_error([&](core::Error error) {
         if (!arguments.machine.empty()) error.where = "--machine " + arguments.machine;
         return error;
     });
@@ -198,9 +196,12 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     config.keepParameters = test.images != nullptr;
     SHARDSCOPE_ASSIGN(const RankPlacement placement, placementOf(arguments, config.device, mesh.size()));
     if (placement.kind == RankPlacement::Kind::OneRank) return runOneRank(config, placement);
+    const bool processes = placement.kind != RankPlacement::Kind::Threads;
     std::optional<PredictedRun> predicted;
-    if (arguments.compare || !arguments.machine.empty()) {
-        SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, placement.kind != RankPlacement::Kind::Threads));
+    if (!arguments.machine.empty()) {
+        SHARDSCOPE_ASSIGN(const core::MachineTimes machine,
+                          loadMachineTimes(arguments.machine, config, processes, arguments.program));
+        SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, processes, machine));
     }
 
     const std::vector<std::string> unused = unusedInRun(setUp.loaded.scenario, resolved);
@@ -231,6 +232,10 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     if (test.images != nullptr) {
         SHARDSCOPE_ASSIGN(evaluation, runtime::evaluate(test.config, report.parameters, *test.images));
     }
+    // After the run: other ranks wait for none of it.
+    if (arguments.compare && !predicted) {
+        SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, processes, std::nullopt));
+    }
     Document out = jsonOf(report, one);
     out.set("model", Document::of(model.name));
     out.set("device", Document::of(arguments.device));
@@ -241,10 +246,14 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     if (predicted) out.set("prediction", predictionDocument(figuresOf(*predicted, report)));
     if (evaluation) out.set("evaluation", documentOf(*evaluation));
     out.set("unused", listOf(unused));
-    for (const std::string& path : arguments.outputs) SHARDSCOPE_TRY(writeRun(report, config.plan.name, out, path));
+    // A file that cannot be written is an error in the end, and keeps nobody from the rest.
+    Result<void> written;
+    for (const std::string& path : arguments.outputs)
+        if (auto file = writeRun(report, config.plan.name, out, path); !file && written) written = std::move(file);
     if (arguments.json) {
         std::fputs(order.c_str(), stderr);
-        return print(core::writeJson(out) + "\n");
+        SHARDSCOPE_TRY(print(core::writeJson(out) + "\n"));
+        return written;
     }
     if (evaluation)
         SHARDSCOPE_TRY(print(fmt::format(
@@ -252,7 +261,8 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
             groupedDigits(evaluation->right), groupedDigits(evaluation->images), evaluation->accuracy() * 100,
             100.0 / static_cast<double>(test.images->classes()), evaluation->loss, durationText(evaluation->ns))));
     SHARDSCOPE_TRY(printColoured(textOf(report, one, style)));
-    return predicted ? print(predictionText(figuresOf(*predicted, report))) : Result<void>{};
+    if (predicted) SHARDSCOPE_TRY(print(predictionText(figuresOf(*predicted, report))));
+    return written;
 }
 
 }  // namespace shardscope::cli

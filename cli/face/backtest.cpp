@@ -4,13 +4,12 @@
 #include <cmath>
 #include <map>
 
+#include "core/base/median.h"
+
 namespace shardscope::cli {
 namespace {
 
-double medianOf(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
+using core::medianOf;
 
 double secondsAt(double work, double constant) {
     return constant > 0 ? work / constant : 0;

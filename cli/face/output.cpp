@@ -102,6 +102,10 @@ Result<void> checkOutputs(std::span<const std::string> paths) {
         const std::filesystem::path folder = std::filesystem::path(path).parent_path();
         if (!folder.empty() && !std::filesystem::is_directory(folder, error))
             return fail(ErrorCode::Io, "there is no folder " + folder.string(), path, "make it first");
+        // A file is written beside its target first; what is no file (a pipe) is written as it is.
+        const bool direct = std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
+        if (!direct && ::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
+            return fail(ErrorCode::Io, "its folder cannot be written", path, "name a file in a folder that can be");
     }
     return {};
 }

@@ -11,6 +11,7 @@
 
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
+#include "core/base/median.h"
 #include "sim/price/machine_price.h"
 #include "sim/run/simulate.h"
 #include "sim/run/to_timeline.h"
@@ -57,10 +58,7 @@ std::array<double, timeline::kStates> meanStates(const Timeline& timeline,
 
 double medianStep(std::vector<std::int64_t> steps) {
     if (steps.size() > kUnmeasuredSteps) steps.erase(steps.begin(), steps.begin() + kUnmeasuredSteps);
-    if (steps.empty()) return 0;
-    const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
-    std::nth_element(steps.begin(), middle, steps.end());
-    return static_cast<double>(*middle);
+    return core::medianOf({steps.begin(), steps.end()});
 }
 
 std::string valueText(const PredictedFigure& figure, double value) {
@@ -113,7 +111,10 @@ std::string predictionText(const std::vector<PredictedFigure>& figures) {
         table.row({figure.what, valueText(figure, figure.predicted), valueText(figure, figure.measured),
                    std::isfinite(error) ? fmt::format("{:+.1f} %", 100 * error) : "-"});
     }
-    return "\nPredicted beside measured (step: median; all else: a mean rank in the last step)\n" + table.text(2);
+    return "\nPredicted beside measured (step: the median, the first two steps left out where there are more; all "
+           "else: a "
+           "mean rank in the last step)\n" +
+           table.text(2);
 }
 
 Document predictionDocument(const std::vector<PredictedFigure>& figures) {

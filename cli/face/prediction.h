@@ -36,7 +36,8 @@ struct PredictedFigure {
     [[nodiscard]] double error() const;
 };
 
-/// The step (measured: the median of all but the first two, which make kernels and touch memory for the first time);
+/// The step (measured: the median; where there are more than two, without the first two, which make kernels and touch
+/// memory for the first time);
 /// of a mean rank the five times and, by activity, how long ops took (transfers from the last member's arrival on); the
 /// largest peak.
 [[nodiscard]] std::vector<PredictedFigure> figuresOf(const PredictedRun& predicted,

@@ -18,7 +18,7 @@ core::Result<void> writeRun(const runtime::TrainReport& report, const std::strin
     if (kind == OutputKind::Trace || kind == OutputKind::TraceGzip) {
         std::unique_ptr<formats::Sink> sink = std::make_unique<formats::FileSink>(path);
         if (kind == OutputKind::TraceGzip) sink = std::make_unique<formats::GzipSink>(std::move(sink));
-        formats::writeRunFile({about, report.timeline}, *sink);
+        formats::writeRunFile({about, report.timeline}, report.clocks.empty() ? "threads" : "gloo", *sink);
         return sink->finish();
     }
     if (kind == OutputKind::Csv) {

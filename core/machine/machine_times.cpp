@@ -165,6 +165,9 @@ Document documentOf(const MachineTimes& times) {
     out.set("version", Document::of(kVersion));
     out.set("processor", Document::of(times.processor));
     out.set("device", Document::of(times.device));
+    out.set("transport", Document::of(times.transport));
+    out.set("link_bytes_per_s", Document::of(times.linkBandwidth));
+    out.set("link_latency_ns", Document::of(times.linkLatency / kNanosecond));
     out.set("cores", Document::of(times.cores));
     out.set("issue_ns", Document::of(times.issue / kNanosecond));
     for (const ComputeTimes& one : times.compute) {
@@ -203,8 +206,16 @@ Result<MachineTimes> parseMachineTimes(const Document& document, const std::stri
     MachineTimes times;
     SHARDSCOPE_ASSIGN(const Document* processor, reader.member("processor", Document::Kind::Text));
     SHARDSCOPE_ASSIGN(const Document* device, reader.member("device", Document::Kind::Text));
+    SHARDSCOPE_ASSIGN(const Document* transport, reader.member("transport", Document::Kind::Text));
+    SHARDSCOPE_ASSIGN(const Document* bandwidth, reader.member("link_bytes_per_s", Document::Kind::Real));
     times.processor = processor->text;
     times.device = device->text;
+    times.transport = transport->text;
+    times.linkBandwidth = bandwidth->number();
+    if (!(times.linkBandwidth >= 0 && times.linkBandwidth <= 1e18))
+        return fail(ErrorCode::Input, fmt::format("'link_bytes_per_s' is {}, expected 0 to 1e18", times.linkBandwidth),
+                    name, Reader::kHint);
+    SHARDSCOPE_ASSIGN(times.linkLatency, reader.seconds("link_latency_ns"));
     SHARDSCOPE_ASSIGN(times.cores, reader.count("cores"));
     SHARDSCOPE_ASSIGN(times.issue, reader.seconds("issue_ns"));
     SHARDSCOPE_ASSIGN(const Document* compute, reader.member("compute", Document::Kind::List));

@@ -46,10 +46,12 @@ struct TransferTimes {
 
 struct MachineTimes {
     std::string processor, device;  ///< "AMD EPYC 9654", "cpu"
+    std::string transport;          ///< how ranks reached each other: "threads", "gloo"
     std::int64_t cores = 1;
-    double issue = 0;                      ///< of the host, for one op of the graph
-    std::vector<ComputeTimes> compute;     ///< by `busy`, ascending; at least one
-    std::vector<TransferTimes> transfers;  ///< by `ranks`, ascending
+    double linkBandwidth = 0, linkLatency = 0;  ///< of an artificial link, bytes/s and seconds; 0: none
+    double issue = 0;                           ///< of the host, for one op of the graph
+    std::vector<ComputeTimes> compute;          ///< by `busy`, ascending; at least one
+    std::vector<TransferTimes> transfers;       ///< by `ranks`, ascending
     friend bool operator==(const MachineTimes&, const MachineTimes&) = default;
 };
 

@@ -4,15 +4,16 @@
 #include <mutex>
 #include <utility>
 
+#include "core/base/median.h"
 #include "core/graph/build.h"
 #include "runtime/calibrate/measure_transfers.h"
-#include "runtime/calibrate/median.h"
 #include "runtime/calibrate/timed_device.h"
 #include "runtime/communicator/thread_communicator.h"
 #include "runtime/train/initial_values.h"
 
 namespace shardscope::runtime {
 
+using core::medianOf;
 using core::Result;
 
 namespace {

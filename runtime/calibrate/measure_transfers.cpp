@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/calibrate/median.h"
+#include "core/base/median.h"
 #include "runtime/communicator/thread_communicator.h"
 #include "runtime/gloo/gloo_world.h"
 #include "runtime/rendezvous/store_client.h"
@@ -15,6 +15,7 @@
 
 namespace shardscope::runtime {
 
+using core::medianOf;
 using core::Result;
 
 namespace {

@@ -95,7 +95,7 @@ private:
                                         [&](const core::TransferTimes& one) { return one.ranks == ranks; });
         if (found == m_machine.transfers.end())
             return core::fail(core::ErrorCode::Input, fmt::format("no transfers among {} ranks were measured", ranks),
-                              "calibration", fmt::format("calibrate with --ranks {}", ranks));
+                              "calibration", "calibrate with the same plan");
         switch (op.kind) {
             case OpKind::AllGather: return found->allGather.of(bytes);
             case OpKind::ReduceScatter: return found->reduceScatter.of(bytes);
@@ -105,9 +105,14 @@ private:
     }
 
     [[nodiscard]] double parametersOf(const Op& op) const {
-        if (op.unit.valid()) return static_cast<double>(m_graph.units[op.unit.index()].parameters.size());
-        std::size_t sum = 0;
-        for (const core::Unit& unit : m_graph.units) sum += unit.parameters.size();
+        const bool update = op.kind == OpKind::OptimizerStep;
+        const auto countOf = [&](const core::Unit& unit) {
+            return std::count_if(unit.parameters.begin(), unit.parameters.end(),
+                                 [&](core::ParameterId p) { return !update || !m_model.parameters[p.index()].frozen; });
+        };
+        if (op.unit.valid()) return static_cast<double>(countOf(m_graph.units[op.unit.index()]));
+        std::ptrdiff_t sum = 0;
+        for (const core::Unit& unit : m_graph.units) sum += countOf(unit);
         return static_cast<double>(sum) / static_cast<double>(m_graph.classes.size());
     }
 

@@ -14,6 +14,9 @@ MachineTimes someTimes() {
     MachineTimes times;
     times.processor = "some processor";
     times.device = "cpu";
+    times.transport = "gloo";
+    times.linkBandwidth = 5e7;
+    times.linkLatency = 1e-5;
     times.cores = 2;
     times.issue = 1.5e-6;
     times.compute.resize(2);
@@ -54,6 +57,8 @@ TEST(MachineTimes, RefuseWhatIsNotOne) {
     EXPECT_NE(refused([](Document& d) { d.set("version", Document::of(std::int64_t{2})); }).find("version 2"),
               std::string::npos);
     EXPECT_NE(refused([](Document& d) { d.set("issue_ns", Document::of(-1.0)); }).find("issue_ns"), std::string::npos);
+    EXPECT_NE(refused([](Document& d) { d.set("link_bytes_per_s", Document::of(-5.0)); }).find("link_bytes_per_s"),
+              std::string::npos);
     EXPECT_NE(refused([](Document& d) { d.set("compute", Document::list()); }).find("empty"), std::string::npos);
     EXPECT_NE(refused([](Document& d) { d.set("transfers", Document::of("x")); }).find("transfers"), std::string::npos);
     EXPECT_NE(refused([](Document& d) {

@@ -21,11 +21,11 @@ std::string written(const RunFile& run, bool packed = false) {
     const std::string path = ::testing::TempDir() + "run_file_test.json";
     if (!packed) {
         StringSink sink;
-        writeRunFile(run, sink);
+        writeRunFile(run, "gloo", sink);
         return sink.text();
     }
     GzipSink sink(std::make_unique<FileSink>(path));
-    writeRunFile(run, sink);
+    writeRunFile(run, "gloo", sink);
     EXPECT_TRUE(sink.finish());
     std::string bytes;
     if (std::FILE* file = std::fopen(path.c_str(), "rb")) {

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const timeline::Breakdown& one : timeline::breakdownOf(run->timeline))
         if (one.compute + one.transfer + one.copy + one.waiting + one.idle != one.step) std::abort();
     formats::StringSink sink;
-    formats::writeRunFile(*run, sink);
+    formats::writeRunFile(*run, "gloo", sink);
     if (!formats::readRunFile(sink.text(), "again")) std::abort();
     return 0;
 }

@@ -217,6 +217,10 @@ expect 0 "" run vit_tiny --ranks 2 --strategy naive --steps 3 --compare --ranks-
 check "no prediction in the JSON" grep -q '"prediction"' "$work/out"
 expect 3 "among 4 ranks" run vit_tiny --ranks 4 --strategy fsdp --steps 3 --machine "$work/machine.json"
 expect 3 "was not measured" run vit_tiny --ranks 2 --strategy fsdp --steps 3 --machine "$work/machine.json" --set training.local_batch_size=3
+expect 3 "transport gloo, this run has threads" run vit_tiny --ranks 2 --strategy fsdp --steps 3 --machine "$work/machine.json" --ranks-as threads
+expect 3 "artificial link none" run vit_tiny --ranks 2 --strategy fsdp --steps 3 --machine "$work/machine.json" --link-latency 9
+expect 2 "ends in .json" calibrate vit_tiny --ranks 2 -o "$work/machine.svg"
+expect 5 "8-bit AdamW" calibrate vit_tiny --ranks 2 --set training.optimizer=adamw_8bit
 expect 4 "no-such" run vit_tiny --ranks 2 --steps 1 --machine "$work/no-such.json"
 echo '{"schema": "shardscope.machine", "version": 9}' >"$work/other.json"
 expect 3 "version 9, expected 1" run vit_tiny --ranks 2 --steps 1 --machine "$work/other.json"

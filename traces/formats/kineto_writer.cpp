@@ -172,9 +172,8 @@ private:
             for (const timeline::RankRow& rank : first.ranks) world += rank.multiplicity;
         }
         // HTA finds the rank by the first `"rank":` that is followed by a space.
-        print(
-            "{{\n\"schemaVersion\": 1,\n\"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, \"world_size\": {}",
-            first.ranks.empty() ? 0 : first.ranks[m_options.onlyRank.value_or(0)].rank, world);
+        print("{{\n\"schemaVersion\": 1,\n\"distributedInfo\": {{\"backend\": \"{}\", \"rank\": {}, \"world_size\": {}",
+              m_options.backend, first.ranks.empty() ? 0 : first.ranks[m_options.onlyRank.value_or(0)].rank, world);
         print(", \"pg_count\": {}, \"pg_config\": [", first.groups.size());
         for (std::size_t g = 0; g < first.groups.size(); ++g) {
             print("{}{{\"pg_name\": \"{}\", \"pg_desc\": ", g == 0 ? "" : ", ", g);

@@ -10,7 +10,8 @@
 //   communication; in place of NCCL's argument type they name the unit (or the span). The algorithm is left out: a
 //   timeline does not know it. A span covers its wait, as NCCL's kernels do; args "waiting (us)" tells the two apart.
 // - Copies on other streams than compute are `gpu_memcpy` named "Memcpy DtoD (Device -> Device)"; everything else on a
-//   device is a kernel with its own name.
+//   device is a kernel with its own name. Runs on CPUs keep these names, by which tools know them; their backend is
+//   told.
 // - Where `Spans::issued` is known, a `cudaLaunchKernel` of one nanosecond on the thread "host launches" stands at that
 //   instant, tied to the span by `correlation` and an `ac2g` flow.
 // - Counters: ph C, one track a category, in bytes. Flows: ph s and f with the reason as their name.
@@ -34,6 +35,7 @@ struct KinetoOptions {
     bool launches = true;                   ///< the host's launches
     bool flows = true;
     std::string source = "shardscope";  ///< written as metadata "producer"
+    std::string backend = "nccl";       ///< what moves the bytes, as torch.distributed calls it
     bool simulated = true;              ///< metadata, so that nobody takes a forecast for a measurement
     std::string attached;               ///< JSON that viewers pass over: the member "shardscope"; empty: none
 };

@@ -309,7 +309,7 @@ Result<Timeline> timelineFrom(const Document& document, const std::string& where
 
 }  // namespace
 
-void writeRunFile(const RunFile& run, Sink& sink) {
+void writeRunFile(const RunFile& run, const std::string& backend, Sink& sink) {
     Document out = Document::table();
     out.set("schema", Document::of(kSchema));
     out.set("version", Document::of(kVersion));
@@ -317,6 +317,7 @@ void writeRunFile(const RunFile& run, Sink& sink) {
     out.set("timeline", documentOf(run.timeline));
     KinetoOptions options;
     options.simulated = false;
+    options.backend = backend;
     options.attached = core::writeJson(out, false);
     writeKineto(run.timeline, options, sink);
 }

@@ -24,8 +24,8 @@ struct RunFile {
     timeline::Timeline timeline;
 };
 
-/// Leaves `finish` to the caller.
-void writeRunFile(const RunFile& run, Sink& sink);
+/// `backend`: what moved the bytes, for viewers. Leaves `finish` to the caller.
+void writeRunFile(const RunFile& run, const std::string& backend, Sink& sink);
 
 /// Plain or packed; at most `limit` bytes unpacked. Errors name the place: no such file, another version, columns of
 /// different lengths, numbers that name nothing, times that run backwards.

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
-namespace shardscope::runtime {
+namespace shardscope::core {
 
 /// The upper one of two middles; 0 without values.
 [[nodiscard]] inline double medianOf(std::vector<double> values) {
@@ -13,4 +14,4 @@ namespace shardscope::runtime {
     return *middle;
 }
 
-}  // namespace shardscope::runtime
+}  // namespace shardscope::core
