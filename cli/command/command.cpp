@@ -74,7 +74,7 @@ const std::vector<Command>& commandTable() {
         {"graph", "The graph of one step: operations, what each waits for and why.", "SCENARIO", kScenario,
          {"--set", "--strategy", "--dot", "--json"},
          "graph vit_tiny --set parallelism.data_parallel_shard_degree=2 --dot", runGraph},
-        {"run", "Train the model for real, by walking the same graph.", "[SCENARIO]", kScenario,
+        {"run", "Train the model for real, by walking the same graph; in float32 unless the scenario gives other dtypes.", "[SCENARIO]", kScenario,
          {"--device", "--ranks", "--strategy", "--steps", "--test-images", "--lr-schedule", "--data", "--no-set-epoch",
           "--link-bandwidth", "--link-latency", "--ranks-as", "--rendezvous", "--rank", "--join-timeout", "--timeout",
           "--compare", "--machine", "--set", "-o,--output", "--log-json", "--json"},
