@@ -298,6 +298,11 @@ std::string cliReference() {
         "Whoever does not join within `--join-timeout`, or does not come to a call within `--timeout`, is named. "
         "Nothing is\n"
         "encrypted, and nobody is asked for a password: the port belongs into a network that is trusted.\n\n"
+        "A rank whose model, plan, data, device or options differ from rank 0's is refused (of the images their number "
+        "and size\n"
+        "count, and the first 16). A host name that is a loopback address on rank 0's own machine (Debian's 127.0.1.1) "
+        "is refused\n"
+        "there, since no other machine would find it.\n\n"
         "## Commands\n";
     for (const Command& command : commandTable()) {
         out += fmt::format("\n### {}{}{}\n\n{}\n", command.name, command.operand.empty() ? "" : " ", command.operand,

@@ -50,6 +50,16 @@ Result<RankPlacement> placementOf(const Arguments& arguments, runtime::DeviceKin
         if (arguments.rank >= ranks)
             return fail(ErrorCode::Usage, fmt::format("found rank {}, the plan has {}", arguments.rank, ranks),
                         "--rank", fmt::format("ranks are 0 to {}; --ranks says how many", ranks - 1));
+        if (arguments.rank == 0) {
+            const std::string& host = placement.process.store.host;
+            if (const std::string address = runtime::loopbackBehind(host); !address.empty())
+                return fail(
+                    ErrorCode::Usage,
+                    fmt::format("\"{}\" is {} on this machine, where no other machine finds rank 0", host, address),
+                    "--rendezvous",
+                    "give the address of rank 0's machine that the others reach, or localhost if all ranks "
+                    "are here");
+        }
         placement.process.rank = arguments.rank;
         placement.kind = arguments.rank == 0 ? RankPlacement::Kind::Server : RankPlacement::Kind::OneRank;
         return placement;

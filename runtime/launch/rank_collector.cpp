@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <exception>
 #include <utility>
 
 #include "core/graph/graph_checks.h"
@@ -25,6 +27,20 @@ Result<std::unique_ptr<StoreServer>> RankCollector::serve(const Endpoint& at) {
 }
 
 void RankCollector::told(std::int64_t rank, std::span<const std::byte> bytes) {
+    // The store's thread calls this; there is nobody above it who would catch. Memory may be short, and the callback
+    // is the caller's.
+    try {
+        take(rank, bytes);
+    } catch (const std::exception& thrown) {
+        note(rank, {{core::ErrorCode::Internal,
+                     fmt::format("what rank {} told could not be taken: {}", rank, thrown.what()),
+                     {},
+                     {}},
+                    false});
+    }
+}
+
+void RankCollector::take(std::int64_t rank, std::span<const std::byte> bytes) {
     auto message = decode(bytes);
     if (!message) return note(rank, {message.error(), false});
     if (auto* failure = std::get_if<RankFailure>(&*message)) return note(rank, std::move(*failure));
@@ -39,7 +55,7 @@ void RankCollector::told(std::int64_t rank, std::span<const std::byte> bytes) {
     m_news = true;
     m_changed.notify_all();
     auto& result = std::get<RankResult>(*message);
-    if (const auto right = checkResult(result.record, m_training, rank); right)
+    if (const auto right = checkResult(result, m_training, rank); right)
         m_results[static_cast<std::size_t>(rank)] = std::move(result);
     else
         m_failures.push_back({rank, {right.error(), false}});
@@ -100,13 +116,26 @@ TrainReport RankCollector::report() {
 }
 
 std::uint64_t fingerprintOf(const Training& training) {
-    std::uint64_t hash = core::hashOf(training.graph());
     const TrainConfig& config = training.config();
-    for (const std::int64_t value :
-         {config.steps, config.batch, static_cast<std::int64_t>(config.seed),
-          static_cast<std::int64_t>(config.setEpoch), static_cast<std::int64_t>(config.schedule),
-          static_cast<std::int64_t>(config.keepGradients), static_cast<std::int64_t>(config.keepParameters)})
-        hash = (hash ^ static_cast<std::uint64_t>(value)) * 1099511628211ull;
+    std::uint64_t hash = core::hashOf(training.graph());
+    const auto mix = [&](auto... values) {
+        ((hash = (hash ^ static_cast<std::uint64_t>(values)) * 1099511628211ull), ...);
+    };
+    const auto mixNumbers = [&](auto... numbers) { mix(std::bit_cast<std::uint64_t>(numbers)...); };
+    mix(config.steps, config.batch, config.seed, config.setEpoch, config.schedule, config.keepGradients,
+        config.keepParameters, config.device, config.data, config.images != nullptr);
+    const OptimizerSettings& optimizer = config.optimizer;
+    mixNumbers(config.link.bandwidth, config.link.latency, optimizer.learningRate, optimizer.beta1, optimizer.beta2,
+               optimizer.epsilon, optimizer.momentum, optimizer.weightDecay);
+    if (config.images == nullptr) return hash;
+    const ImageSet& images = *config.images;
+    mix(images.size(), images.side(), images.classes());
+    constexpr std::int64_t kLookedAt = 16;
+    std::vector<std::uint8_t> pixels(static_cast<std::size_t>(images.side() * images.side()));
+    for (std::int64_t i = 0; i < std::min(kLookedAt, images.size()); ++i) {
+        mix(images.draw(i, pixels));
+        for (const std::uint8_t pixel : pixels) mix(pixel);
+    }
     return hash;
 }
 

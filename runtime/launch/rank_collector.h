@@ -38,6 +38,7 @@ public:
 
 private:
     void told(std::int64_t rank, std::span<const std::byte> message);
+    void take(std::int64_t rank, std::span<const std::byte> message);
     void lost(std::int64_t rank);
     void note(std::int64_t rank, RankFailure failure);
 
@@ -49,7 +50,8 @@ private:
     std::vector<Failure> m_failures;
 };
 
-/// What ranks must agree on before they start: the graph and how it is run.
+/// What ranks must agree on before they start: the graph, on what it is run and how. Of the images their number and
+/// size count, and the first few of them.
 [[nodiscard]] std::uint64_t fingerprintOf(const Training& training);
 
 }  // namespace shardscope::runtime

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "runtime/executor/rank_map.h"
 #include "runtime/rendezvous/wire.h"
 
 namespace shardscope::runtime {
@@ -9,6 +12,22 @@ namespace shardscope::runtime {
 using core::Result;
 
 namespace {
+
+// An empty vector takes three times the memory that it takes in a message, so these are not as many as fit in.
+constexpr std::size_t kMostParameters = std::size_t{1} << 20;
+
+// Far more than any clock shows or any step lasts (36 years, 13 days), and little enough that instants moved to another
+// clock, and sums over all ranks, fit in 64 bits.
+constexpr std::int64_t kFarthest = std::int64_t{1} << 60, kLongest = std::int64_t{1} << 50;
+
+bool near(std::int64_t instant) {
+    return instant >= -kFarthest && instant <= kFarthest;
+}
+
+/// begin <= end, both near, and not too far apart.
+bool lasts(std::int64_t begin, std::int64_t end) {
+    return near(begin) && near(end) && begin <= end && end - begin <= kLongest;
+}
 
 enum class Kind : std::uint8_t { Progress = 1, Failure = 2, Result = 3 };
 
@@ -99,7 +118,7 @@ StepOutcome getOutcome(WireReader& in) {
 }
 
 ParameterValues getValues(WireReader& in) {
-    ParameterValues values(in.count(sizeof(std::uint64_t)));
+    ParameterValues values(in.count(sizeof(std::uint64_t), kMostParameters));
     for (auto& ofParameter : values) ofParameter = in.values<float>();
     return values;
 }
@@ -177,18 +196,40 @@ Result<RankMessage> decode(std::span<const std::byte> bytes) {
     return message;
 }
 
-Result<void> checkResult(const RankRecord& record, const Training& training, std::int64_t rank) {
+Result<void> checkResult(const RankResult& result, const Training& training, std::int64_t rank) {
     const auto refuse = [&](const std::string& what) {
         return core::fail(core::ErrorCode::Io, fmt::format("the result of rank {} {}", rank, what), {},
                           "start every rank with the same program");
     };
+    const RankRecord& record = result.record;
     const TrainConfig& config = training.config();
+    const core::StepGraph& graph = training.graph();
     if (record.report.rank != rank) return refuse("is that of another rank");
+    const std::int64_t stage = RankMap{graph.plan.mesh, rank}.stage();
+    const auto own = std::find_if(graph.classes.begin(), graph.classes.end(),
+                                  [&](const core::RankClass& one) { return one.stage == stage; });
+    if (own == graph.classes.end() || record.report.rankClass != own->name) return refuse("is that of another stage");
     if (static_cast<std::int64_t>(record.outcomes.size()) != config.steps)
         return refuse(fmt::format("has {} steps, expected {}", record.outcomes.size(), config.steps));
-    for (const StepOutcome& outcome : record.outcomes)
-        for (const OpTimes& times : outcome.times)
-            if (times.op.index() >= training.graph().ops.size()) return refuse("has times of an op that is none");
+    for (const StepOutcome& outcome : record.outcomes) {
+        if (static_cast<std::int64_t>(outcome.losses.size()) > graph.plan.microBatches)
+            return refuse(
+                fmt::format("has {} losses of {} micro-batches", outcome.losses.size(), graph.plan.microBatches));
+        if (!lasts(outcome.begin, outcome.end)) return refuse("has a step that ends before it begins, or never");
+        if (outcome.times.size() > own->opEnd - own->opBegin) return refuse("has times of more ops than there are");
+        for (const OpTimes& times : outcome.times) {
+            if (times.op.index() < own->opBegin || times.op.index() >= own->opEnd)
+                return refuse("has times of an op that is none of its own");
+            if (!lasts(times.start, times.transferStart) || !lasts(times.transferStart, times.end))
+                return refuse("has an op that ends before it starts, or never");
+        }
+    }
+    for (const auto* samples : {&result.clockAtStart, &result.clockAtEnd}) {
+        if (samples->size() > kClockExchanges) return refuse("has more exchanges of clocks than there were");
+        for (const ClockSample& sample : *samples)
+            if (!near(sample.local) || !near(sample.offset) || !near(sample.roundTrip) || sample.roundTrip < 0)
+                return refuse("has an exchange of clocks that cannot have been");
+    }
     const std::size_t parameters = training.model().parameters.size();
     for (const auto& [values, kept] : {std::pair<const ParameterValues&, bool>{record.gradients, config.keepGradients},
                                        {record.parameters, config.keepParameters}}) {

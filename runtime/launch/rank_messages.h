@@ -25,7 +25,8 @@ using RankMessage = std::variant<RankStep, RankFailure, RankResult>;
 [[nodiscard]] std::vector<std::byte> encode(const RankMessage& message);
 /// Errors: bytes that are no such message.
 [[nodiscard]] core::Result<RankMessage> decode(std::span<const std::byte> bytes);
-/// Errors: a result that is not one of this rank of this training.
-[[nodiscard]] core::Result<void> checkResult(const RankRecord& record, const Training& training, std::int64_t rank);
+/// Errors: a result that is not one of this rank of this training, or from which no report can be made: instants out of
+/// order or so far apart that sums of them overflow.
+[[nodiscard]] core::Result<void> checkResult(const RankResult& result, const Training& training, std::int64_t rank);
 
 }  // namespace shardscope::runtime

@@ -10,7 +10,7 @@ namespace shardscope::runtime {
 
 namespace {
 
-constexpr int kExchanges = 24;
+constexpr double kMostDrift = 0.01;
 
 const ClockSample* quickest(std::span<const ClockSample> samples) {
     const auto least = std::min_element(samples.begin(), samples.end(),
@@ -22,7 +22,7 @@ const ClockSample* quickest(std::span<const ClockSample> samples) {
 
 core::Result<std::vector<ClockSample>> exchangeClocks(StoreClient& store) {
     std::vector<ClockSample> samples;
-    for (int i = 0; i < kExchanges; ++i) {
+    while (samples.size() < kClockExchanges) {
         const std::int64_t sent = clockNow();
         SHARDSCOPE_ASSIGN(const std::int64_t there, store.ping());
         const std::int64_t roundTrip = clockNow() - sent, local = sent + roundTrip / 2;
@@ -43,7 +43,8 @@ ClockFit::ClockFit(std::span<const ClockSample> atStart, std::span<const ClockSa
         m_offset = first->offset;
         const std::int64_t change = last->offset - first->offset;
         if (std::abs(change) > (first->roundTrip + last->roundTrip) / 2 && last->local > first->local)
-            m_drift = static_cast<double>(change) / static_cast<double>(last->local - first->local);
+            m_drift = std::clamp(static_cast<double>(change) / static_cast<double>(last->local - first->local),
+                                 -kMostDrift, kMostDrift);
     }
     for (const auto& [samples, best] : {std::pair{atStart, first}, {atEnd, last}})
         for (const ClockSample& sample : samples)

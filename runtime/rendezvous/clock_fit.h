@@ -18,11 +18,14 @@ struct ClockSample {
     std::int64_t local = 0, offset = 0, roundTrip = 0;
 };
 
+/// What exchangeClocks makes.
+inline constexpr std::size_t kClockExchanges = 24;
 /// Some exchanges in a row.
 [[nodiscard]] core::Result<std::vector<ClockSample>> exchangeClocks(StoreClient& store);
 
 /// Offset and drift from the quickest exchanges of two moments. What is smaller than half of their round trips is no
-/// difference: clocks of one machine are left as they are.
+/// difference: clocks of one machine are left as they are. A drift of more than 1 % is taken for 1 %: exchanges that
+/// say so are wrong.
 class ClockFit {
 public:
     ClockFit() = default;

@@ -105,6 +105,32 @@ Result<Endpoint> endpointOf(std::string_view text) {
     return endpoint;
 }
 
+std::string loopbackBehind(const std::string& name) {
+    if (name.find("localhost") != std::string::npos) return {};
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_NUMERICHOST;
+    addrinfo* list = nullptr;
+    if (getaddrinfo(name.c_str(), nullptr, &hints, &list) == 0) {
+        freeaddrinfo(list);
+        return {};
+    }
+    const auto addresses = addressesOf({name, 0}, true);
+    if (!addresses) return {};
+    // Where one listens is the first of them.
+    const addrinfo& first = **addresses;
+    in6_addr v6{};
+    std::uint32_t v4 = 0;
+    if (first.ai_family == AF_INET6)
+        v6 = reinterpret_cast<const sockaddr_in6*>(first.ai_addr)->sin6_addr;
+    else if (first.ai_family == AF_INET)
+        v4 = ntohl(reinterpret_cast<const sockaddr_in*>(first.ai_addr)->sin_addr.s_addr);
+    if (!IN6_IS_ADDR_LOOPBACK(&v6) && v4 >> 24 != 127) return {};
+    char text[NI_MAXHOST] = {};
+    getnameinfo(first.ai_addr, first.ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
+    return text;
+}
+
 Socket& Socket::operator=(Socket&& other) noexcept {
     std::swap(m_descriptor, other.m_descriptor);
     return *this;

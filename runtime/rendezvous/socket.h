@@ -29,6 +29,10 @@ struct Endpoint {
 /// Errors: no host, no port from 0 to 65535; `where` is empty.
 [[nodiscard]] core::Result<Endpoint> endpointOf(std::string_view text);
 
+/// The loopback address (127.0.1.1) that a name of this machine stands for, where no other machine finds it; empty for
+/// other names, for addresses, for localhost and for what has no address.
+[[nodiscard]] std::string loopbackBehind(const std::string& name);
+
 /// Owns a file descriptor.
 class Socket {
 public:

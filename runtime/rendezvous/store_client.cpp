@@ -49,14 +49,26 @@ Result<StoreClient> StoreClient::join(const RankAddress& address, ConnectionPurp
 
 Result<StoreClient::Answer> StoreClient::ask(std::span<const std::byte> request, Milliseconds patience) {
     const Deadline deadline = std::chrono::steady_clock::now() + patience + kAnswer;
-    SHARDSCOPE_TRY(sendMessage(m_socket, request, deadline));
-    SHARDSCOPE_ASSIGN(std::vector<std::byte> message, receiveMessage(m_socket, deadline));
+    SHARDSCOPE_TRY(send(request, deadline));
+    auto received = receiveMessage(m_socket, deadline);
+    if (!received) {
+        m_socket = Socket();  // an answer that comes too late would be taken for the next one's
+        return tl::unexpected(std::move(received).error());
+    }
+    const std::vector<std::byte>& message = *received;
     if (message.empty() || message.front() > std::byte{2})
         return fail(ErrorCode::Io, "an answer that is none of the store's", {},
                     "something else than Shardscope serves there");
     Answer answer{static_cast<StoreAnswer>(message.front()), {}};
     answer.value.assign(message.begin() + 1, message.end());
     return answer;
+}
+
+Result<void> StoreClient::send(std::span<const std::byte> request, Deadline deadline) {
+    if (!m_socket.open()) return fail(ErrorCode::Io, "the connection to the rendezvous was given up");
+    auto sent = sendMessage(m_socket, request, deadline);
+    if (!sent) m_socket = Socket();  // half a message may have gone: what followed would be taken for its rest
+    return sent;
 }
 
 core::Error StoreClient::unmet(const Answer& answer, const std::string& what, Milliseconds patience) {
@@ -118,7 +130,7 @@ Result<void> StoreClient::tell(std::span<const std::byte> message) {
         request.put(StoreRequest::Tell);
         request.put(static_cast<std::uint8_t>(at + size == message.size()));
         request.put(std::span(reinterpret_cast<const std::uint8_t*>(message.data()) + at, size));
-        SHARDSCOPE_TRY(sendMessage(m_socket, request.bytes(), std::chrono::steady_clock::now() + kAnswer));
+        SHARDSCOPE_TRY(send(request.bytes(), std::chrono::steady_clock::now() + kAnswer));
         at += size;
     } while (at < message.size());
     return {};

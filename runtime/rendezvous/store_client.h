@@ -21,6 +21,8 @@ struct RankAddress {
     std::uint64_t fingerprint = 0;  ///< equal on all ranks; see StoreServer::Settings
 };
 
+/// After a request that did not get through or was not answered in time the connection is closed, and every further one
+/// is an error.
 class StoreClient {
 public:
     /// Connects and says who this is. Errors: nobody serves there until `patience` is over, the store refuses.
@@ -56,6 +58,7 @@ private:
     /// The answer to a request that waits, when it is not what was waited for.
     core::Error unmet(const Answer& answer, const std::string& what, std::chrono::milliseconds patience);
     core::Result<Answer> ask(std::span<const std::byte> request, std::chrono::milliseconds patience);
+    core::Result<void> send(std::span<const std::byte> request, Deadline deadline);
 
     Socket m_socket;
     bool m_lostRank = false, m_timedOut = false;

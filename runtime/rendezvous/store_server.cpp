@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 #include "runtime/device/clock.h"
 
@@ -50,7 +51,11 @@ Result<std::unique_ptr<StoreServer>> StoreServer::start(Settings settings) {
     Socket wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!wake.open()) return core::fail(core::ErrorCode::Io, "no event descriptor for the store");
     std::unique_ptr<StoreServer> server(new StoreServer(std::move(settings), std::move(listening), std::move(wake)));
-    server->m_thread = std::thread([raw = server.get()] { raw->serve(); });
+    try {
+        server->m_thread = std::thread([raw = server.get()] { raw->serve(); });
+    } catch (const std::system_error& thrown) {
+        return core::fail(core::ErrorCode::Io, fmt::format("no thread for the store: {}", thrown.what()));
+    }
     return server;
 }
 
@@ -189,7 +194,10 @@ bool StoreServer::greet(Connection& connection, WireReader& reader) {
         return refuse(fmt::format("rank {} was started for {} ranks, rank 0 for {}", rank, ranks, m_settings.ranks));
     if (rank < 0 || rank >= ranks) return refuse(fmt::format("rank {} of {} ranks", rank, ranks));
     if (fingerprint != m_settings.fingerprint)
-        return refuse(fmt::format("rank {} was started with another model, plan or number of steps than rank 0", rank));
+        return refuse(
+            fmt::format("rank {} was started with another model, plan, number of steps, data, device or other option "
+                        "than rank 0",
+                        rank));
     const auto index = static_cast<std::size_t>(rank);
     connection.purpose = static_cast<ConnectionPurpose>(purpose);
     if (connection.purpose == ConnectionPurpose::Rank) {

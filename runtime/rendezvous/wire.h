@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -67,10 +68,11 @@ public:
         std::memcpy(read.data(), from, count * sizeof(T));
         return read;
     }
-    /// How many things follow of which each takes at least `leastBytes`; 0 if that many could not be there.
-    std::size_t count(std::size_t leastBytes) {
+    /// How many things follow of which each takes at least `leastBytes`; 0 if that many could not be there, or if they
+    /// are more than `most`.
+    std::size_t count(std::size_t leastBytes, std::size_t most = std::numeric_limits<std::size_t>::max()) {
         const auto count = get<std::uint64_t>();
-        if (count <= m_left.size() / leastBytes) return count;
+        if (count <= m_left.size() / leastBytes && count <= most) return count;
         m_failed = true;
         return 0;
     }

@@ -175,13 +175,16 @@ two=$!
 expect 4 "ranks 1, 3 did not join within 3 s" run vit_tiny --ranks 4 --steps 3 --rank 0 --rendezvous "127.0.0.1:$port" --join-timeout 3
 wait $two
 check "a rank whose rank 0 has gone ends with $?" test $? -eq 4
-port=$(free_port)
-timeout 60 "$program" run vit_tiny --ranks 2 --steps 4 --rank 1 --rendezvous "127.0.0.1:$port" >"$work/one" 2>&1 &
-one=$!
-expect 4 "rank 1 did not join" run vit_tiny --ranks 2 --steps 3 --rank 0 --rendezvous "127.0.0.1:$port" --join-timeout 3
-wait $one
-check "another number of steps is not refused" test $? -eq 3
-check "another number of steps: $(cat "$work/one")" grep -q "started with another model, plan or number of steps" "$work/one"
+for other in "--steps 4" "--steps 3 --device reference"; do
+  port=$(free_port)
+  # shellcheck disable=SC2086
+  timeout 60 "$program" run vit_tiny --ranks 2 $other --rank 1 --rendezvous "127.0.0.1:$port" >"$work/one" 2>&1 &
+  one=$!
+  expect 4 "rank 1 did not join" run vit_tiny --ranks 2 --steps 3 --rank 0 --rendezvous "127.0.0.1:$port" --join-timeout 3
+  wait $one
+  check "$other beside --steps 3 is not refused" test $? -eq 3
+  check "$other beside --steps 3: $(cat "$work/one")" grep -q "started with another model, plan, number of steps, data, device" "$work/one"
+done
 expect 4 "nobody serves the rendezvous" run vit_tiny --ranks 2 --rank 1 --rendezvous "127.0.0.1:$(free_port)" --join-timeout 1
 
 # A port that somebody has: the first of two that want the same.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
@@ -74,7 +75,8 @@ TEST(Rendezvous, WhoDoesNotFitIsRefused) {
         return client ? std::string("joined") : client.error().message;
     };
     EXPECT_EQ(refusal(0, 3, 7), "rank 0 was started for 3 ranks, rank 0 for 2");
-    EXPECT_EQ(refusal(0, 2, 8), "rank 0 was started with another model, plan or number of steps than rank 0");
+    EXPECT_EQ(refusal(0, 2, 8),
+              "rank 0 was started with another model, plan, number of steps, data, device or other option than rank 0");
     EXPECT_EQ(refusal(2, 2, 7), "rank 2 of 2 ranks");
     const auto kept = join(*store, 1, 2, 7);
     EXPECT_TRUE(kept);
@@ -171,6 +173,32 @@ TEST(Rendezvous, StrangersDisturbNobody) {
     EXPECT_TRUE(extra->set("key", bytesOf("value")));
 }
 
+// Half a message may have gone; what followed would be taken for its rest.
+TEST(Rendezvous, AfterAMessageThatDidNotGetThroughNothingIsSent) {
+    auto store = storeFor(1);
+    auto own = join(*store, 0, 1);
+    ASSERT_TRUE(own);
+    store.reset();
+    const std::vector<std::byte> message(kPiece);
+    bool failed = false;
+    for (int i = 0; i < 100 && !failed; ++i) failed = !own->tell(message);
+    ASSERT_TRUE(failed);
+    const auto next = own->ping();
+    ASSERT_FALSE(next);
+    EXPECT_EQ(next.error().message, "the connection to the rendezvous was given up");
+}
+
+TEST(Rendezvous, ANameOfThisMachineThatOthersCannotReachIsTold) {
+    for (const char* fine : {"127.0.0.1", "127.0.1.1", "::1", "localhost", "ip6-localhost", "203.0.113.7"})
+        EXPECT_EQ(loopbackBehind(fine), "") << fine;
+    char name[256] = {};
+    ASSERT_EQ(gethostname(name, sizeof name - 1), 0);
+    const auto listening = listenAt({name, 0});
+    if (!listening || std::string(name).find("localhost") != std::string::npos) return;  // not in this network
+    const std::string at = ownAddressOf(*listening);
+    EXPECT_EQ(loopbackBehind(name), at.starts_with("127.") || at == "::1" ? at : "");
+}
+
 TEST(Rendezvous, EndpointsAreReadOrRefused) {
     EXPECT_EQ(toString(*endpointOf("10.0.0.1:29500")), "10.0.0.1:29500");
     EXPECT_EQ(toString(*endpointOf("[::1]:80")), "[::1]:80");
@@ -203,6 +231,16 @@ TEST(ClockFit, FindsOffsetAndDriftWithinTheRoundTrip) {
     EXPECT_NEAR(fit.driftPerSecond(), 20'000, 1000);
     EXPECT_GT(fit.residual(), 0);
     EXPECT_LE(fit.residual(), trip);
+}
+
+// What comes over the network may say anything.
+TEST(ClockFit, IsNeverFartherOffThanAnyClock) {
+    const std::int64_t far = std::int64_t{1} << 60;
+    const std::vector<ClockSample> atStart{{0, -far, 0}}, atEnd{{1, far, 0}};
+    const ClockFit fit(atStart, atEnd);
+    EXPECT_EQ(fit.driftPerSecond(), 1e7);
+    EXPECT_LT(fit.toCommon(far), far);
+    EXPECT_GT(fit.toCommon(-far), -2 * far - far / 32);
 }
 
 TEST(ClockFit, LeavesClocksAloneThatMayBeOne) {
@@ -245,6 +283,15 @@ TEST(RankMessages, AreReadAsTheyWereWritten) {
     ASSERT_TRUE(failure);
     EXPECT_EQ(std::get<RankFailure>(*failure).error, error);
     EXPECT_TRUE(std::get<RankFailure>(*failure).lostPeer);
+}
+
+// Each takes less of the message than of memory.
+TEST(RankMessages, MoreParametersThanAnyModelHasAreRefused) {
+    RankResult result = someResult();
+    result.record.parameters.resize(std::size_t{1} << 20);
+    EXPECT_TRUE(decode(encode(result)));
+    result.record.parameters.emplace_back();
+    EXPECT_FALSE(decode(encode(result)));
 }
 
 // Cut anywhere, or with any byte changed: an error or another value, never a read beyond the end.
