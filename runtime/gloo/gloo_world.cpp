@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <csignal>
 #include <exception>
 
 #include "runtime/gloo/gloo_communicator.h"
@@ -14,6 +15,17 @@ namespace shardscope::runtime {
 
 using core::Result;
 
+namespace {
+
+/// Gloo writes to a connection that its peer has closed without asking to be spared the signal, which would end this
+/// process before it can say who has gone. Whoever handles it already keeps doing so.
+void ignoreBrokenPipes() {
+    struct sigaction action {};
+    if (sigaction(SIGPIPE, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<GlooWorld>> GlooWorld::create(const RankAddress& address, const std::string& hereAt,
                                                      GlooPatience patience, std::int64_t clockOffset) {
     std::unique_ptr<GlooWorld> world(new GlooWorld);
@@ -21,6 +33,7 @@ Result<std::unique_ptr<GlooWorld>> GlooWorld::create(const RankAddress& address,
     world->m_patience = patience;
     world->m_clockOffset = clockOffset;
     world->m_network = std::make_unique<Network>();
+    ignoreBrokenPipes();
     try {
         gloo::transport::tcp::attr attributes(hereAt.c_str());
         world->m_network->device = gloo::transport::tcp::CreateDevice(attributes);

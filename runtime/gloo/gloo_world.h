@@ -31,7 +31,8 @@ struct GlooPatience {
 class GlooWorld {
 public:
     /// `hereAt`: an address of this machine that the other ranks reach (StoreClient::ownAddress). `clockOffset` is what
-    /// to add to this rank's clock to get the common one, in nanoseconds. Errors: no network at that address.
+    /// to add to this rank's clock to get the common one, in nanoseconds. From here on the process ignores SIGPIPE,
+    /// unless it handles it. Errors: no network at that address.
     static core::Result<std::unique_ptr<GlooWorld>> create(const RankAddress& address, const std::string& hereAt,
                                                            GlooPatience patience = {}, std::int64_t clockOffset = 0);
     ~GlooWorld();
