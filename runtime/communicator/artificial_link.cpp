@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <thread>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
 
 #include "runtime/device/clock.h"
 
@@ -48,7 +50,12 @@ public:
     }
     Result<Transfer> barrier(const CallLabel& label) override { return stretched(m_inner->barrier(label), 0); }
     Result<void> agree(const std::string& what, std::uint64_t value) override { return m_inner->agree(what, value); }
-    void abandon(const core::Error& why) override { m_inner->abandon(why); }
+    void abandon(const core::Error& why) override {
+        m_inner->abandon(why);
+        const std::lock_guard lock(m_mutex);
+        if (!m_abandoned) m_abandoned = why;
+        m_wake.notify_all();
+    }
     void watch(std::function<bool(std::size_t)> waitsOnlyFor) override { m_inner->watch(std::move(waitsOnlyFor)); }
 
 private:
@@ -56,18 +63,24 @@ private:
         return ArtificialLink::ringBytes(static_cast<double>(bytes), size());
     }
 
-    /// Ends no earlier than the link lets it.
-    [[nodiscard]] Result<Transfer> stretched(Result<Transfer> transfer, double bytes) const {
+    /// Ends no earlier than the link lets it, unless it is abandoned.
+    [[nodiscard]] Result<Transfer> stretched(Result<Transfer> transfer, double bytes) {
         if (!transfer) return transfer;
         const std::int64_t earliest = transfer->transferStart + m_link.nanoseconds(bytes);
         if (earliest <= transfer->end) return transfer;
-        std::this_thread::sleep_until(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(earliest)));
+        const std::chrono::steady_clock::time_point until{std::chrono::nanoseconds(earliest)};
+        std::unique_lock lock(m_mutex);
+        if (m_wake.wait_until(lock, until, [&] { return m_abandoned.has_value(); }))
+            return tl::unexpected(*m_abandoned);
         transfer->end = clockNow();
         return transfer;
     }
 
     std::unique_ptr<Communicator> m_inner;
     ArtificialLink m_link;
+    std::mutex m_mutex;
+    std::condition_variable m_wake;
+    std::optional<core::Error> m_abandoned;
 };
 
 }  // namespace

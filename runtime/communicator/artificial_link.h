@@ -23,7 +23,8 @@ struct ArtificialLink {
     [[nodiscard]] static double ringBytes(double bytes, std::int64_t members);
 };
 
-/// `inner` over that link. It sleeps meanwhile, so other threads work. Its Transfer::end is the stretched one.
+/// `inner` over that link. It sleeps meanwhile, so other threads work; `abandon` wakes it.
+/// Its Transfer::end is the stretched one.
 [[nodiscard]] std::unique_ptr<Communicator> slowedDown(std::unique_ptr<Communicator> inner, const ArtificialLink& link);
 
 }  // namespace shardscope::runtime

@@ -191,7 +191,12 @@ Result<Transfer> ThreadWorld::meet(Channel& channel, Meeting& meeting, std::size
     }
     times.transferStart = meeting.transferStart;
     lock.unlock();
-    transfer(meeting);
+    std::exception_ptr thrown;
+    try {
+        transfer(meeting);
+    } catch (...) {  // std::bad_alloc above all; the others wait until this member is done
+        thrown = std::current_exception();
+    }
     lock.lock();
     times.end = clockNow();
     // Buffers of the members are in use until all have copied: nobody leaves before, not even when a rank has failed.
@@ -204,7 +209,13 @@ Result<Transfer> ThreadWorld::meet(Channel& channel, Meeting& meeting, std::size
     } else {
         meeting.changed.wait(lock, [&] { return meeting.generation != generation; });
     }
-    return times;
+    if (!thrown) return times;
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const std::exception& error) {
+        failLocked(rank, {core::ErrorCode::Unsupported, fmt::format("stopped by {}", error.what()), {}, {}});
+    }
+    return tl::unexpected(failureFor(rank));
 }
 
 void ThreadWorld::waitForMembers(std::unique_lock<std::mutex>& lock, Meeting& meeting, std::uint64_t generation,

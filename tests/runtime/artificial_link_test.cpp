@@ -4,7 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+#include <thread>
+
 #include "runtime/communicator/thread_communicator.h"
+#include "runtime/device/clock.h"
 
 namespace shardscope::runtime {
 namespace {
@@ -55,6 +59,47 @@ TEST(ArtificialLink, NoTransferIsShorter) {
         return comm->agree("a number", 7);
     });
     EXPECT_TRUE(done) << (done ? "" : core::describe(done.error()));
+}
+
+/// Every call is done at once, and `abandon` means nothing to it: what ends early ends on the link.
+class Instant final : public Communicator {
+public:
+    explicit Instant(std::promise<void>& moved) : m_moved(moved) {}
+    [[nodiscard]] std::int64_t rank() const override { return 0; }
+    [[nodiscard]] std::int64_t size() const override { return 1; }
+    Result<Transfer> allGather(const CallLabel&, std::span<std::byte>) override { return now(); }
+    Result<Transfer> reduceScatter(const CallLabel&, std::span<const std::byte>, std::span<std::byte>, bool) override {
+        return now();
+    }
+    Result<Transfer> allReduce(const CallLabel&, std::span<std::byte>, bool) override { return now(); }
+    Result<Transfer> send(const CallLabel&, std::span<const std::byte>, std::int64_t) override { return now(); }
+    Result<Transfer> receive(const CallLabel&, std::span<std::byte>, std::int64_t) override { return now(); }
+    Result<Transfer> barrier(const CallLabel&) override { return now(); }
+    Result<void> agree(const std::string&, std::uint64_t) override { return {}; }
+    void abandon(const core::Error&) override {}
+
+private:
+    Transfer now() {
+        m_moved.set_value();
+        const std::int64_t time = clockNow();
+        return {time, time, time};
+    }
+    std::promise<void>& m_moved;
+};
+
+// The link would take eleven days.
+TEST(ArtificialLink, AbandoningWakesATransferThatItHolds) {
+    std::promise<void> moved;
+    const auto comm = slowedDown(std::make_unique<Instant>(moved), {0, 1e6});
+    std::thread other([&] {
+        moved.get_future().wait();
+        comm->abandon({core::ErrorCode::Input, "out of paper", {}, {}});
+        comm->abandon({core::ErrorCode::Input, "out of ink", {}, {}});
+    });
+    const auto done = comm->barrier({"barrier", "", 0, 0});
+    other.join();
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().message, "out of paper");
 }
 
 TEST(ArtificialLink, LetsErrorsThrough) {
