@@ -86,18 +86,28 @@ std::vector<core::ParameterId> stateDictOrder(const core::Model& model) {
     return order;
 }
 
-ParameterValues initialParameters(const core::Model& model, std::uint32_t seed) {
+core::Result<void> eachInitialParameter(
+    const core::Model& model, std::uint32_t seed,
+    const std::function<core::Result<void>(core::ParameterId, std::vector<float>)>& visit) {
     Random random(seed);
-    ParameterValues values(model.parameters.size());
     for (const core::ParameterId id : stateDictOrder(model)) {
         const core::Parameter& p = model.parameters[id.index()];
         const auto count = static_cast<std::size_t>(core::elementsOf(p.shape));
-        auto& filled = values[id.index()];
         if (isNorm(model, p))
-            filled.assign(count, endsWith(p.name, "weight") ? 1.0f : 0.0f);
+            SHARDSCOPE_TRY(visit(id, std::vector<float>(count, endsWith(p.name, "weight") ? 1.0f : 0.0f)));
         else
-            filled = model.family == "vit" ? vitValues(p, count, random) : plainValues(model, p, count, random);
+            SHARDSCOPE_TRY(
+                visit(id, model.family == "vit" ? vitValues(p, count, random) : plainValues(model, p, count, random)));
     }
+    return {};
+}
+
+ParameterValues initialParameters(const core::Model& model, std::uint32_t seed) {
+    ParameterValues values(model.parameters.size());
+    (void)eachInitialParameter(model, seed, [&](core::ParameterId id, std::vector<float> filled) {
+        values[id.index()] = std::move(filled);
+        return core::Result<void>();
+    });
     return values;
 }
 

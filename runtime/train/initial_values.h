@@ -3,9 +3,11 @@
 // Values to begin with: the initial parameters of a model, and the formula fill of the reference vectors.
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/model/model.h"
 #include "core/model/spec.h"
 #include "runtime/executor/executor.h"
@@ -19,6 +21,11 @@ using ParameterValues = std::vector<std::vector<float>>;
 /// for other models norms one and zero, biases zero, embeddings N(0, 0.02), other weights uniform in +-1/sqrt(fan in).
 /// The same on every platform.
 [[nodiscard]] ParameterValues initialParameters(const core::Model& model, std::uint32_t seed);
+/// The same values one parameter after another, in the order of `stateDictOrder`, for who need not hold all at once.
+/// Errors: the first of `visit`.
+[[nodiscard]] core::Result<void> eachInitialParameter(
+    const core::Model& model, std::uint32_t seed,
+    const std::function<core::Result<void>(core::ParameterId, std::vector<float>)>& visit);
 
 /// Values of a hash of (stream, first + i), exact in float32, in [-2^(log2Scale-1), 2^(log2Scale-1)). The formula of
 /// the reference vectors of the vision transformer; streams 0.. are parameters by position, 100000 the images.

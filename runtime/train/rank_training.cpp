@@ -71,8 +71,8 @@ Result<RankRecord> trainRank(const Training& training, std::int64_t rank,
     };
     SHARDSCOPE_ASSIGN(const std::unique_ptr<Executor> executor,
                       Executor::create(training.model(), training.graph(), rank, device, overLink, config.optimizer));
-    for (std::size_t p = 0; p < training.initial().size(); ++p)
-        SHARDSCOPE_TRY(executor->loadParameter(core::ParameterId(p), training.initial()[p]));
+    SHARDSCOPE_TRY(training.eachInitial(
+        [&](core::ParameterId p, std::span<const float> values) { return executor->loadParameter(p, values); }));
 
     RankRecord record;
     if (config.keepGradients) record.gradients.resize(training.model().parameters.size());

@@ -101,7 +101,6 @@ Result<std::unique_ptr<Training>> Training::create(const TrainConfig& config) {
 }
 
 Result<void> Training::loadValues() {
-    m_initial = m_config.parameters ? *m_config.parameters : initialParameters(m_model, m_config.seed);
     if (m_config.samples || m_config.data == TrainingData::Formula) return {};
     m_images = m_config.images;
     if (m_images != nullptr) return {};
@@ -109,6 +108,14 @@ Result<void> Training::loadValues() {
     auto images = std::make_shared<GreyShapes>(Split::Train, generatedImages(m_globalBatch), vit.imageSize);
     SHARDSCOPE_TRY(checkImages(*images, vit));
     m_images = std::move(images);
+    return {};
+}
+
+Result<void> Training::eachInitial(
+    const std::function<Result<void>(core::ParameterId, std::span<const float>)>& load) const {
+    if (!m_config.parameters) return eachInitialParameter(m_model, m_config.seed, load);
+    for (std::size_t p = 0; p < m_config.parameters->size(); ++p)
+        SHARDSCOPE_TRY(load(core::ParameterId(p), (*m_config.parameters)[p]));
     return {};
 }
 

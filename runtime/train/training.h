@@ -4,7 +4,9 @@
 // threads of one process or processes of their own.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 
 #include "core/base/result.h"
 #include "core/graph/step_graph.h"
@@ -23,14 +25,17 @@ public:
     Training(const Training&) = delete;
     Training& operator=(const Training&) = delete;
 
-    /// Makes the values to begin with and the images where none were given. Before ranks are trained; a process that
-    /// only puts the ranks' results together needs none of it.
+    /// Makes the images where none were given. Before ranks are trained; a process that only puts the ranks' results
+    /// together needs none of it.
     core::Result<void> loadValues();
 
     [[nodiscard]] const TrainConfig& config() const { return m_config; }
     [[nodiscard]] const core::Model& model() const { return m_model; }
     [[nodiscard]] const core::StepGraph& graph() const { return *m_graph; }
-    [[nodiscard]] const ParameterValues& initial() const { return m_initial; }
+    /// The values to begin with, those of the configuration or made one parameter after another. Any thread. Errors:
+    /// the first of `load`.
+    [[nodiscard]] core::Result<void> eachInitial(
+        const std::function<core::Result<void>(core::ParameterId, std::span<const float>)>& load) const;
     /// Null: the samples come from elsewhere.
     [[nodiscard]] const ImageSet* images() const { return m_images.get(); }
     [[nodiscard]] std::int64_t ranks() const { return m_graph->plan.mesh.size(); }
@@ -43,7 +48,6 @@ private:
     core::Model m_model;
     core::StepGraph m_built;
     const core::StepGraph* m_graph = nullptr;
-    ParameterValues m_initial;
     std::shared_ptr<const ImageSet> m_images;
     std::int64_t m_globalBatch = 0;
 };
