@@ -31,7 +31,6 @@ StreamPools::Piece StreamPools::take(std::int64_t bytes, std::size_t pool) {
     made.data.reset(static_cast<std::byte*>(
         ::operator new[](static_cast<std::size_t>(size), std::align_val_t{kAlignment}, std::nothrow)));
     made.size = size;
-    if (made.data) m_reserved += size;
     return made;
 }
 

@@ -28,12 +28,9 @@ public:
     /// The smallest piece of the pool that fits and is not much larger, or new memory. No data: the host has none.
     [[nodiscard]] Piece take(std::int64_t bytes, std::size_t pool);
     void giveBack(Piece piece, std::size_t pool);
-    /// Bytes taken from the host, whether they are in use or lie in a pool.
-    [[nodiscard]] std::int64_t reserved() const { return m_reserved; }
 
 private:
     std::vector<std::multimap<std::int64_t, Piece>> m_free;  ///< by pool, then by size
-    std::int64_t m_reserved = 0;
 };
 
 }  // namespace shardscope::runtime
