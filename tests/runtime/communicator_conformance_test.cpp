@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <future>
+#include <latch>
 #include <thread>
 
 #include "runtime/device/elements.h"
@@ -224,17 +227,13 @@ TEST_P(CommunicatorConformance, TheTransferStartsWhenTheLastMemberArrives) {
     mustRun([&, n = ranks()](std::int64_t rank, const Open& open) -> Result<void> {
         const auto comm = open("dp_shard", ranksBelow(n));
         SHARDSCOPE_TRY(comm->barrier(label("barrier", "", 0)));
-        if (rank == n - 1) std::this_thread::sleep_for(std::chrono::milliseconds(80));
         std::vector<float> all(static_cast<std::size_t>(n));
         SHARDSCOPE_ASSIGN(times[static_cast<std::size_t>(rank)],
                           comm->allGather(label("all-gather", "a", all.size() * 4), bytesOf(all)));
         return {};
     });
-    const std::int64_t last = times.back().arrival;
-    for (std::size_t r = 0; r + 1 < times.size(); ++r) {
-        EXPECT_LT(times[r].arrival, last);
-        EXPECT_GE(times[r].transferStart, last);
-    }
+    const std::int64_t last = std::ranges::max(times, {}, &Transfer::arrival).arrival;
+    for (const Transfer& own : times) EXPECT_GE(own.transferStart, last);
 }
 
 // As a mesh has them: rows and columns of the world, at the same time.
@@ -338,46 +337,65 @@ TEST_P(CommunicatorConformance, RanksThatDisagreeAreNamed) {
 
 TEST_P(CommunicatorConformance, APeerThatDoesNotComeIsAnErrorAndNoHang) {
     if (ranks() < 2) return;
-    const auto results = run(
-        [n = ranks()](std::int64_t rank, const Open& open) -> Result<void> {
-            const auto comm = open("dp_shard", ranksBelow(n));
-            SHARDSCOPE_TRY(comm->barrier(label("barrier", "", 0)));
-            if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2000));
-            std::vector<float> all(static_cast<std::size_t>(n));
-            SHARDSCOPE_TRY(comm->allGather(label("all-gather", "root", all.size() * 4), bytesOf(all)));
-            return {};
-        },
-        std::chrono::milliseconds(800));
-    for (std::size_t r = 1; r < results.size(); ++r) ASSERT_FALSE(results[r]);
-    expectSomeError(results, "waited 800 ms");
-    // Those that did come are not blamed.
-    for (std::size_t r = 1; r < results.size() && std::get<0>(GetParam()).name == "gloo"; ++r) {
-        const std::string& message = results[r].error().message;
-        EXPECT_TRUE(message.starts_with("rank " + std::to_string(r) + " waited 800 ms for rank 0 in ")) << message;
+    // A world has one patience. Where the machine needs more of it to get all others to the call, there is more.
+    for (std::chrono::milliseconds patience{400};; patience *= 2) {
+        std::atomic<bool> opened{true};
+        std::latch gaveUp(ranks() - 1);
+        const auto results = run(
+            [&, n = ranks()](std::int64_t rank, const Open& open) -> Result<void> {
+                const auto comm = open("dp_shard", ranksBelow(n));
+                auto done = comm->barrier(label("barrier", "", 0));
+                if (!done) opened = false;
+                std::vector<float> all(static_cast<std::size_t>(n));
+                if (done && rank == 0) gaveUp.wait();
+                if (done) done = comm->allGather(label("all-gather", "root", all.size() * 4), bytesOf(all));
+                if (rank != 0) gaveUp.count_down();
+                if (!done) return tl::unexpected(std::move(done).error());
+                return {};
+            },
+            patience);
+        const std::string waited = " waited " + std::to_string(patience.count()) + " ms for ";
+        // Those that did come are not blamed: over Gloo each of them names the missing one, and no other.
+        const auto blamesRank0 = [&](std::size_t r) {
+            return !results[r] &&
+                   results[r].error().message.starts_with("rank " + std::to_string(r) + waited + "rank 0 in ");
+        };
+        bool allBlame = opened;
+        for (std::size_t r = 1; r < results.size() && std::get<0>(GetParam()).name == "gloo"; ++r)
+            allBlame = allBlame && blamesRank0(r);
+        if (!allBlame && patience < kPatience) continue;
+        EXPECT_TRUE(allBlame);
+        for (std::size_t r = 1; r < results.size(); ++r) EXPECT_FALSE(results[r]);
+        expectSomeError(results, waited);
+        expectSomeError(results, "all-gather of root");
+        return;
     }
-    expectSomeError(results, "all-gather of root");
 }
 
 // As a rank does when one of its streams has failed: what waits on another stream must not wait on.
 TEST_P(CommunicatorConformance, AbandoningWakesWhoWaits) {
     if (ranks() < 2) return;
-    const auto results = run([n = ranks()](std::int64_t rank, const Open& open) -> Result<void> {
-        const auto comm = open("dp_shard", ranksBelow(n));
-        SHARDSCOPE_TRY(comm->barrier(label("barrier", "", 0)));
-        if (rank != 0) {  // too late for rank 0, who has given up by then
-            std::this_thread::sleep_for(std::chrono::milliseconds(300));
-        }
-        std::thread other([&] {
-            if (rank != 0) return;
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
-            comm->abandon({core::ErrorCode::Input, "another stream has failed", {}, {}});
+    std::promise<void> abandoned, atIt;
+    const auto results = run(
+        [&, n = ranks(), late = abandoned.get_future().share()](std::int64_t rank, const Open& open) -> Result<void> {
+            const auto comm = open("dp_shard", ranksBelow(n));
+            SHARDSCOPE_TRY(comm->barrier(label("barrier", "", 0)));
+            if (rank != 0) late.wait_for(kPatience);
+            std::thread other([&] {
+                if (rank != 0) return;
+                // Not every implementation tells that it waits; abandoned before, the call fails just as well.
+                atIt.get_future().wait();
+                std::this_thread::sleep_for(std::chrono::milliseconds(50));
+                comm->abandon({core::ErrorCode::Input, "another stream has failed", {}, {}});
+                abandoned.set_value();
+            });
+            if (rank == 0) atIt.set_value();
+            std::vector<float> sum(3000);
+            const auto done = comm->allReduce(label("all-reduce", "a", sum.size() * 4), bytesOf(sum), false);
+            other.join();
+            if (!done) return tl::unexpected(done.error());
+            return {};
         });
-        std::vector<float> sum(3000);
-        const auto done = comm->allReduce(label("all-reduce", "a", sum.size() * 4), bytesOf(sum), false);
-        other.join();
-        if (!done) return tl::unexpected(done.error());
-        return {};
-    });
     for (const auto& result : results) EXPECT_FALSE(result);
 }
 

@@ -104,25 +104,42 @@ TEST(Overlap, FollowsEveryEdgeOfTheGraph) {
     }
 }
 
-// A transfer begins for all its members at once, when the last has arrived: the others are seen to wait.
+const Span* senderOf(const core::StepGraph& graph, const std::vector<Spans>& ranks, std::uint32_t match) {
+    for (const Spans& spans : ranks)
+        for (const auto& [op, span] : spans)
+            if (graph.ops[op].kind == core::OpKind::Send && graph.ops[op].match == match) return &span;
+    return nullptr;
+}
+
+// A transfer begins for all its members at once, when the last has arrived: the others are seen to wait. A stage has
+// nothing to do but to wait for what the other computes; that it comes first depends on the machine, so it may try.
 TEST(Overlap, NaiveStagesAreSeenToWait) {
     const TrainConfig config = slowly(naive(12, 2));
     const core::StepGraph graph = graphOf(config);
-    const TrainReport report = train(config);
-    const std::vector<Spans> ranks = spansOfRanks(report);
-    int receives = 0;
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-        for (const auto& [op, span] : ranks[rank]) {
-            if (graph.ops[op].kind != core::OpKind::Receive) continue;
-            ++receives;
-            EXPECT_LT(span.start, span.transferStart) << "the message is not there when it is waited for";
+    int waited = 0;
+    for (int run = 0; run < 20 && waited < 2; ++run) {
+        const TrainReport report = train(config);
+        const std::vector<Spans> ranks = spansOfRanks(report);
+        int receives = 0;
+        waited = 0;
+        for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+            for (const auto& [op, span] : ranks[rank]) {
+                if (graph.ops[op].kind != core::OpKind::Receive) continue;
+                ++receives;
+                const Span* sender = senderOf(graph, ranks, graph.ops[op].match);
+                ASSERT_NE(sender, nullptr);
+                EXPECT_EQ(span.transferStart, sender->transferStart);
+                EXPECT_GE(span.transferStart, std::max(span.start, sender->start));
+                waited += span.start < sender->start;
+            }
+            EXPECT_GT(report.breakdown[rank].waiting, 0);
+            EXPECT_EQ(report.breakdown[rank].compute + report.breakdown[rank].transfer + report.breakdown[rank].copy +
+                          report.breakdown[rank].waiting + report.breakdown[rank].idle,
+                      report.breakdown[rank].step);
         }
-        EXPECT_GT(report.breakdown[rank].waiting, 0);
-        EXPECT_EQ(report.breakdown[rank].compute + report.breakdown[rank].transfer + report.breakdown[rank].copy +
-                      report.breakdown[rank].waiting + report.breakdown[rank].idle,
-                  report.breakdown[rank].step);
+        ASSERT_EQ(receives, 2);
     }
-    EXPECT_EQ(receives, 2);
+    EXPECT_EQ(waited, 2);
 }
 
 // Were an op to read or reuse memory before the graph lets it, another speed of the link would give other values.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <future>
 #include <thread>
 
 #include "runtime/communicator/thread_communicator.h"
@@ -139,9 +140,12 @@ TEST(ThreadCommunicator, ARankThatFailsStopsTheOthersWithItsName) {
 
 TEST(ThreadCommunicator, PatienceEnds) {
     ThreadWorld world(2, std::chrono::milliseconds(50));
+    std::promise<void> gaveUp;
     const auto done = world.run([&](std::int64_t rank) -> Result<void> {
-        if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(400));
-        return allGatherOnce(world, rank, label("all-gather", "root", 16));
+        if (rank == 1) gaveUp.get_future().wait();
+        auto result = allGatherOnce(world, rank, label("all-gather", "root", 16));
+        if (rank == 0) gaveUp.set_value();
+        return result;
     });
     ASSERT_FALSE(done);
     EXPECT_NE(done.error().message.find("waited 50 ms"), std::string::npos) << done.error().message;
