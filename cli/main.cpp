@@ -2,14 +2,20 @@
 
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <new>
 #include <sstream>
 #include <string>
+#include <system_error>
+#include <type_traits>
 
 #include "cli/command/command.h"
 #include "core/base/nearest.h"
@@ -45,34 +51,53 @@ std::string checkNotEmpty(const std::string& word) {
     return word.empty() ? "found \"\", expected a word" : "";
 }
 
+/// Refuses what is no decimal number of that range; `Number` says whether a whole one is expected.
+template <class Number>
+std::function<std::string(const std::string&)> checkNumber(Number lowest, Number highest, const char* unit = "") {
+    return [=](const std::string& word) -> std::string {
+        Number value{};
+        const char* end = word.data() + word.size();
+        const auto [rest, fault] = std::from_chars(word.data(), end, value);
+        // What begins with 0 would be read as octal.
+        const std::size_t sign = word.starts_with('-') ? 1 : 0;
+        const bool octal = std::is_integral_v<Number> && word.size() > sign + 1 && word[sign] == '0';
+        if (fault == std::errc() && rest == end && !octal && value >= lowest && value <= highest) return "";
+        return fmt::format("expected a {}number from {} to {}{}, found \"{}\"",
+                           std::is_integral_v<Number> ? "whole " : "", lowest, highest, unit, word.substr(0, 60));
+    };
+}
+
 void bind(CLI::App& app, std::string_view names, std::string_view operand, std::string_view what, cli::Arguments& a) {
     const std::string spelled(names), text(what);
     CLI::Option* option = nullptr;
     if (names == "--set") option = app.add_option(spelled, a.set, text)->allow_extra_args(false);
     if (names == "--strategy") option = app.add_option(spelled, a.strategies, text)->check(checkNotEmpty, "");
     if (names == "--naive-micro-batch")
-        option =
-            app.add_option(spelled, a.naiveMicroBatch, text)->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30));
+        option = app.add_option(spelled, a.naiveMicroBatch, text)
+                     ->check(checkNumber(std::int64_t{1}, std::int64_t{1} << 30), "");
     if (names == "-o,--output") option = app.add_option(spelled, a.outputs, text)->allow_extra_args(false);
     if (names == "--over") option = app.add_option(spelled, a.over, text)->required();
     if (names == "--language") option = app.add_option(spelled, a.language, text)->check(CLI::IsMember({"en", "ko"}));
     if (names == "--device") option = app.add_option(spelled, a.device, text);
-    if (names == "--ranks") option = app.add_option(spelled, a.ranks, text)->check(CLI::Range(1, 64));
+    if (names == "--ranks") option = app.add_option(spelled, a.ranks, text)->check(checkNumber(1, 64), "");
     if (names == "--data") option = app.add_option(spelled, a.data, text)->check(checkNotEmpty, "");
     if (names == "--no-set-epoch") option = app.add_flag(spelled, a.noSetEpoch, text);
     if (names == "--link-bandwidth")
-        option = app.add_option(spelled, a.linkBandwidth, text)->check(CLI::Range(1e-6, 1e6));
-    if (names == "--link-latency") option = app.add_option(spelled, a.linkLatency, text)->check(CLI::Range(0.0, 1e6));
+        option = app.add_option(spelled, a.linkBandwidth, text)->check(checkNumber(1e-6, 1e6, " GB/s"), "");
+    if (names == "--link-latency")
+        option = app.add_option(spelled, a.linkLatency, text)->check(checkNumber(0.0, 1e6, " microseconds"), "");
     if (names == "--compare") option = app.add_flag(spelled, a.compare, text);
     if (names == "--machine") option = app.add_option(spelled, a.machine, text)->check(checkNotEmpty, "");
-    if (names == "--steps") option = app.add_option(spelled, a.steps, text)->check(CLI::Range(1, 100'000));
+    if (names == "--steps") option = app.add_option(spelled, a.steps, text)->check(checkNumber(1, 100'000), "");
     if (names == "--ranks-as")
         option = app.add_option(spelled, a.ranksAs, text)->check(CLI::IsMember({"processes", "threads"}));
     if (names == "--rendezvous") option = app.add_option(spelled, a.rendezvous, text)->check(checkNotEmpty, "");
-    if (names == "--rank") option = app.add_option(spelled, a.rank, text)->check(CLI::Range(0, 63));
-    if (names == "--join-timeout") option = app.add_option(spelled, a.joinTimeout, text)->check(CLI::Range(1, 86'400));
-    if (names == "--timeout") option = app.add_option(spelled, a.timeout, text)->check(CLI::Range(1, 86'400));
-    if (names == "--test-images") option = app.add_option(spelled, a.testImages, text)->check(CLI::Range(0, 1'000'000));
+    if (names == "--rank") option = app.add_option(spelled, a.rank, text)->check(checkNumber(0, 63), "");
+    if (names == "--join-timeout")
+        option = app.add_option(spelled, a.joinTimeout, text)->check(checkNumber(1, 86'400), "");
+    if (names == "--timeout") option = app.add_option(spelled, a.timeout, text)->check(checkNumber(1, 86'400), "");
+    if (names == "--test-images")
+        option = app.add_option(spelled, a.testImages, text)->check(checkNumber(0, 1'000'000), "");
     if (names == "--lr-schedule")
         option = app.add_option(spelled, a.schedule, text)->check(CLI::IsMember({"constant", "cosine"}));
     if (names == "--log-json") option = app.add_option(spelled, a.logJson, text)->check(checkNotEmpty, "");

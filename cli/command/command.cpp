@@ -12,7 +12,7 @@ namespace shardscope::cli {
 const std::vector<Option>& optionTable() {
     static const std::vector<Option> kOptions{
         {"--set", "KEY=VALUE", "Set a key of the scenario (docs/scenario.md); may be repeated.", "@key"},
-        {"--strategy", "WORDS", "single, naive, ddp or fsdp; compare and sweep take several, separated by commas.", "single naive ddp fsdp naive,fsdp ddp,fsdp single,naive,ddp,fsdp"},
+        {"--strategy", "WORDS", "single, naive, ddp or fsdp; only the commands compare and sweep take several, separated by commas.", "single naive ddp fsdp naive,fsdp ddp,fsdp single,naive,ddp,fsdp"},
         {"--naive-micro-batch", "N", "Samples that naive placement passes through its stages at a time.", ""},
         {"-o,--output", "FILE", "Write a file of the kind that its ending names: .svg, .png, .pdf (picture), .json, .json.gz "
                                 "(trace for Perfetto), .csv (spans, or rows of a sweep or back-test); may be repeated.", "@file"},
@@ -51,8 +51,8 @@ const std::vector<Option>& optionTable() {
                                "Left out: 2,000 after a whole pass, none with --steps.", ""},
         {"--lr-schedule", "NAME", "Learning rate: constant, or cosine (up over the first sixteenth of the steps, down to 0 over the others). "
                                   "Left out: cosine for a whole pass, constant with --steps.", "constant cosine"},
-        {"--log-json", "FILE", "Write one JSON object a line and step while it runs: step, loss, step_ns, samples_per_second, waiting_ns (of "
-                               "all ranks), peak_bytes (of the fullest).", "@file"},
+        {"--log-json", "FILE", "Write one JSON object a line and step while it runs: step, loss, step_ns, samples_per_second (of that step), "
+                               "waiting_ns (of all ranks), peak_bytes (of the fullest).", "@file"},
     };
     return kOptions;
 }
@@ -118,6 +118,7 @@ core::Document listOf(const std::vector<std::string>& texts) {
 }
 
 std::string complaintOf(const core::Error& error) {
+    if (error.message.empty()) return "";
     if (error.code != core::ErrorCode::Internal) return "shardscope: " + core::describe(error) + "\n";
     return "shardscope: a fault of this program: " + core::describe(error) +
            "\n  please report it, with the command, the files that it names and what `shardscope doctor` prints\n";

@@ -34,7 +34,7 @@ struct Arguments {
     std::string ranksAs;                                          ///< run: "threads", "processes"; empty: as usual
     std::string rendezvous;                                       ///< run: HOST:PORT; empty: any port
     std::int64_t rank = -1;                                       ///< run: join as this rank; negative: all ranks
-    std::int64_t joinTimeout = 180, timeout = 1800;               ///< run: seconds
+    std::int64_t joinTimeout = 0, timeout = 0;                    ///< run: seconds; 0: not given
     double linkBandwidth = 0, linkLatency = 0;                    ///< run: GB/s (0: no limit), microseconds
     bool compare = false;                                         ///< run: beside a prediction
     std::string machine;                                          ///< run: a file of calibrate's
@@ -87,6 +87,7 @@ struct Command {
 [[nodiscard]] core::Document listOf(const std::vector<std::string>& texts);
 
 /// What standard error says about `error`, a line or more; a fault of this program is called one, and what to report.
+/// Nothing about an error without a message: it was told when it happened.
 [[nodiscard]] std::string complaintOf(const core::Error& error);
 /// 1 a fault of this program, 2 usage, 3 input, 4 io, 5 unsupported, 130 interrupted (docs/cli.md).
 [[nodiscard]] int exitCodeOf(core::ErrorCode code);

@@ -17,10 +17,15 @@ using core::ErrorCode;
 using core::fail;
 using core::Result;
 
+namespace {
+constexpr std::int64_t kUsualJoinTimeout = 180, kUsualTimeout = 1800;  // seconds
+}  // namespace
+
 Result<RankPlacement> placementOf(const Arguments& arguments, runtime::DeviceKind device, std::int64_t ranks) {
     RankPlacement placement;
-    const runtime::GlooPatience patience{std::chrono::seconds(arguments.timeout),
-                                         std::chrono::seconds(arguments.joinTimeout)};
+    const runtime::GlooPatience patience{
+        std::chrono::seconds(arguments.timeout > 0 ? arguments.timeout : kUsualTimeout),
+        std::chrono::seconds(arguments.joinTimeout > 0 ? arguments.joinTimeout : kUsualJoinTimeout)};
     if (const auto launched = runtime::launchedRank()) {
         placement.kind = RankPlacement::Kind::OneRank;
         placement.process = *launched;
@@ -40,6 +45,9 @@ Result<RankPlacement> placementOf(const Arguments& arguments, runtime::DeviceKin
     if (threads && (arguments.rank >= 0 || !arguments.rendezvous.empty()))
         return fail(ErrorCode::Usage, "threads meet without a rendezvous", "--ranks-as threads",
                     "leave --rank and --rendezvous out, or take processes");
+    if (threads && (arguments.timeout > 0 || arguments.joinTimeout > 0))
+        return fail(ErrorCode::Usage, "threads wait for one another without a limit", "--ranks-as threads",
+                    "leave --timeout and --join-timeout out, or take processes");
     if (arguments.rank >= 0) {
         if (arguments.rendezvous.empty() || placement.process.store.port == 0)
             return fail(ErrorCode::Usage, fmt::format("rank {} knows no place to meet the others", arguments.rank),
@@ -100,10 +108,10 @@ std::string clockText(const std::vector<runtime::RankClock>& clocks) {
         drift = std::max(drift, std::fabs(clock.driftPerSecond));
     }
     if (offset == 0 && drift == 0)
-        return fmt::format("\nThe ranks' clocks are one; exchanges agree within {}\n", durationText(residual));
+        return fmt::format("\nAll ranks read one clock, to within {}\n", durationText(residual));
     return fmt::format(
-        "\nThe ranks' clocks were up to {} apart and drifted up to {:.1f} us a second; after correction exchanges "
-        "agree within {}\n",
+        "\nThe ranks' clocks were up to {} apart and drifted up to {:.1f} us a second; their times are corrected, to "
+        "within {}\n",
         durationText(offset), drift / 1e3, durationText(residual));
 }
 

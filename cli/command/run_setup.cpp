@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <variant>
 
 #include "cli/command/image_files.h"
@@ -81,6 +80,10 @@ Result<core::Resolved> resolvedFor(const Arguments& arguments, Loaded& loaded, s
     scenario.training.firstStep = false;
     std::vector<std::string> strategies{arguments.strategies.empty() ? scenario.parallelism.strategy
                                                                      : arguments.strategies};
+    if (strategies.front() == "single" && arguments.ranks > 1)
+        return fail(ErrorCode::Usage, fmt::format("strategy single has 1 rank, but --ranks is {}", arguments.ranks),
+                    arguments.strategies.empty() ? loaded.source : "--strategy single",
+                    "leave --ranks out, or use another strategy");
     SHARDSCOPE_ASSIGN(const std::int64_t ranks, ranksOf(arguments, loaded, strategies));
     SHARDSCOPE_TRY(fitToRanks(scenario, ranks, strategies.front()));
     if (!scenario.given("training.local_batch_size")) {
@@ -105,12 +108,23 @@ Result<std::shared_ptr<const runtime::ImageSet>> imagesFor(const core::ModelSpec
     return images;
 }
 
+/// Why a step does not have kUsualBatch samples; empty: it has, or somebody asked for others.
+std::string batchReasonOf(const RunSetUp& setUp, const runtime::ImageSet* given) {
+    const core::Scenario& scenario = setUp.loaded.scenario;
+    if (scenario.given("training.local_batch_size") || scenario.given("training.global_batch_size") ||
+        setUp.resolved.globalBatch == kUsualBatch)
+        return {};
+    const std::int64_t images = given != nullptr ? std::min(given->size(), kUsualBatch) : kUsualBatch;
+    const std::string unequal =
+        fmt::format("do not divide among {} ranks", setUp.resolved.cases.front().plan.mesh.size());
+    if (images == kUsualBatch) return fmt::format("{} {}", kUsualBatch, unequal);
+    return images == setUp.resolved.globalBatch ? "there are no more images"
+                                                : fmt::format("the {} images {}", images, unequal);
+}
+
 /// The link of --link-bandwidth and --link-latency.
 Result<runtime::ArtificialLink> linkOf(const Arguments& arguments, runtime::DeviceKind device) {
     const runtime::ArtificialLink link{arguments.linkBandwidth * 1e9, arguments.linkLatency * 1e-6};
-    if (!std::isfinite(link.bandwidth) || !std::isfinite(link.latency))
-        return fail(ErrorCode::Usage, "a link of no number, expected GB/s and microseconds",
-                    "--link-bandwidth, --link-latency", "for example --link-bandwidth 0.1 --link-latency 50");
     if (link.given() && device != runtime::DeviceKind::Cpu)
         return fail(ErrorCode::Usage, "a slow link on a device that transfers nothing beside its kernels",
                     "--link-bandwidth, --link-latency", "use --device cpu");
@@ -176,6 +190,7 @@ Result<RunSetUp> setUpRun(const Arguments& arguments) {
     config.frozen = one.workload.frozen;
     config.setEpoch = !arguments.noSetEpoch;
     config.images = given;
+    setUp.batchReason = batchReasonOf(setUp, given.get());
     setUp.images = config.images != nullptr ? config.images->size() : runtime::generatedImages(resolved.globalBatch);
     setUp.pass = arguments.steps > 0 ? 0 : stepsOfPass(setUp.model, config, setUp.images);
     config.steps = arguments.steps > 0 ? arguments.steps : setUp.pass > 0 ? setUp.pass : kFewSteps;

@@ -18,6 +18,7 @@ struct RunSetUp {
     core::Resolved resolved;  ///< one case
     core::Model model;
     runtime::TrainConfig config;  ///< its plan is the case's with layer times, where the split asks for them
+    std::string batchReason;      ///< why a step has other samples than usual, where nobody asked; empty: it has not
     std::int64_t images = 0;      ///< to train on
     std::int64_t pass = 0;        ///< steps of one pass over them, where that is what is run; else 0
 };

@@ -20,6 +20,15 @@ constexpr double kLoopFlopsPerSecond = 0.5e9, kCpuFlopsPerSecond = 15e9;
 constexpr double kStepSeconds = 1e-3;  // a rank's, however small the model
 constexpr double kMostSeconds = 3600, kMostOfPass = 600;
 
+/// "90 s", "25 minutes", "40 hours", "12 days".
+std::string readable(double seconds) {
+    if (seconds < 120) return fmt::format("{:.0f} s", seconds);
+    if (seconds < 2 * 3600) return fmt::format("{:.0f} minutes", seconds / 60);
+    if (seconds < 2 * 86'400) return fmt::format("{:.0f} hours", seconds / 3600);
+    return seconds < 1e9 ? fmt::format("{:.0f} days", seconds / 86'400)
+                         : fmt::format("{:.2g} years", seconds / (365.25 * 86'400));
+}
+
 double rateOf(runtime::DeviceKind device) {
     return device == runtime::DeviceKind::Cpu ? kCpuFlopsPerSecond : kLoopFlopsPerSecond;
 }
@@ -70,21 +79,20 @@ Result<void> checkWork(const core::Model& model, const runtime::TrainConfig& con
     const char* word = steps == 1 ? "step" : "steps";
     const double seconds = secondsOf(model, config, steps);
     if (seconds > kMostSeconds)
-        return fail(
-            ErrorCode::Unsupported,
-            fmt::format(
-                "{} {} of {:.2g} FLOPs a rank take about {:.0f} s at {:g} GFLOP/s a core, expected at most {:g} s",
-                steps, word, flopsOfStep(model, config.plan), seconds, rateOf(config.device) / 1e9, kMostSeconds),
-            source,
-            "use a smaller model (vit_tiny), a smaller training.local_batch_size or global_batch_size or fewer "
-            "--steps; or simulate it");
+        return fail(ErrorCode::Unsupported,
+                    fmt::format("{} {} of {:.2g} FLOPs a rank {} about {} at {:g} GFLOP/s a core, expected at most {}",
+                                steps, word, flopsOfStep(model, config.plan), steps == 1 ? "takes" : "take",
+                                readable(seconds), rateOf(config.device) / 1e9, readable(kMostSeconds)),
+                    source,
+                    "use a smaller model (vit_tiny), a smaller training.local_batch_size or global_batch_size or fewer "
+                    "--steps; or simulate it");
     if (!config.link.given()) return {};
     SHARDSCOPE_ASSIGN(const core::StepGraph graph, core::buildStepGraph(model, config.plan));
     const double moving = static_cast<double>(steps) * linkSeconds(graph, config.link);
     if (moving <= kMostSeconds) return {};
     return fail(ErrorCode::Unsupported,
-                fmt::format("the transfers of {} {} take about {:.0f} s over that link, expected at most {:g} s", steps,
-                            word, moving, kMostSeconds),
+                fmt::format("the transfers of {} {} take about {} over that link, expected at most {}", steps, word,
+                            readable(moving), readable(kMostSeconds)),
                 "--link-bandwidth, --link-latency", "use a faster link, a smaller model or fewer --steps");
 }
 

@@ -181,6 +181,10 @@ Result<PredictedRun> predictionOf(const Arguments& arguments, const RunSetUp& se
 Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     if (runtime::launchedRank()) runtime::followLauncher();
     SHARDSCOPE_TRY(checkOutputs(arguments.outputs));
+    if (!runtime::launchedRank()) {
+        const std::string read[] = {arguments.machine, arguments.input, arguments.data};
+        SHARDSCOPE_TRY(checkLog(arguments.logJson, arguments.outputs, read));
+    }
     SHARDSCOPE_ASSIGN(RunSetUp setUp, setUpRun(arguments));
     const core::Resolved& resolved = setUp.resolved;
     const core::Case& one = resolved.cases.front();
@@ -212,16 +216,24 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     options.ranks = mesh.size();
     options.globalBatch = resolved.globalBatch;
     options.sampleWord = model.sampleWord;
-    options.header = fmt::format("{}: {} on {} {}, {} samples a step, {} {}{}\n", model.name, config.plan.name,
-                                 mesh.size(), mesh.size() == 1 ? "rank" : "ranks", resolved.globalBatch, config.steps,
+    options.header = fmt::format("{}: {} on {} {}, {} samples a step{}, {} {}{}\n", model.name, config.plan.name,
+                                 mesh.size(), mesh.size() == 1 ? "rank" : "ranks", resolved.globalBatch,
+                                 setUp.batchReason.empty() ? "" : " (" + setUp.batchReason + ")", config.steps,
                                  config.steps == 1 ? "step" : "steps",
                                  setUp.pass > 0 ? fmt::format(": one pass over {} images", groupedDigits(images)) : "");
     for (const std::string& key : unused) options.header += unusedInWords(key);
+    if (test.images != nullptr && test.images->size() < arguments.testImages)
+        options.header +=
+            fmt::format("  --test-images {}: only {} are there\n", arguments.testImages, test.images->size());
     options.header = core::printableLines(options.header + order);
     options.terminal = style.terminal;
+    options.width = style.width;
     options.quiet = arguments.json;
     options.log = arguments.logJson;
-    SHARDSCOPE_ASSIGN(const std::unique_ptr<Progress> progress, Progress::create(std::move(options), printColoured));
+    SHARDSCOPE_ASSIGN(const std::unique_ptr<Progress> progress,
+                      Progress::create(std::move(options), printColoured, [](const core::Error& error) {
+                          std::fputs(complaintOf(error).c_str(), stderr);
+                      }));
     config.progress = [&progress](const runtime::RankStep& step) { progress->add(step); };
     const auto trained = trainAs(config, placement, arguments);
     const auto told = progress->finish();
@@ -248,6 +260,7 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     out.set("unused", listOf(unused));
     // A file that cannot be written is an error in the end, and keeps nobody from the rest.
     Result<void> written;
+    if (!progress->logged()) written = fail(ErrorCode::Io, "");  // told when it happened
     for (const std::string& path : arguments.outputs)
         if (auto file = writeRun(report, config.plan.name, out, path); !file && written) written = std::move(file);
     if (arguments.json) {

@@ -80,6 +80,14 @@ bool isStandardOutput(const std::string& path) {
            named.st_dev == standard.st_dev && named.st_ino == standard.st_ino;
 }
 
+bool sameFile(const std::string& one, const std::string& other) {
+    std::error_code error;
+    if (std::filesystem::equivalent(one, other, error)) return true;
+    const auto a = std::filesystem::weakly_canonical(std::filesystem::absolute(one, error), error);
+    const auto b = std::filesystem::weakly_canonical(std::filesystem::absolute(other, error), error);
+    return !a.empty() && a == b;
+}
+
 }  // namespace
 
 Result<OutputKind> outputKindOf(const std::string& path) {
@@ -107,6 +115,22 @@ Result<void> checkOutputs(std::span<const std::string> paths) {
         if (!direct && ::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
             return fail(ErrorCode::Io, "its folder cannot be written", path, "name a file in a folder that can be");
     }
+    return {};
+}
+
+Result<void> checkLog(const std::string& log, std::span<const std::string> outputs,
+                      std::span<const std::string> inputs) {
+    if (log.empty()) return {};
+    const std::string where = "--log-json " + log;
+    if (log == "-" || log == "/dev/stdout" || isStandardOutput(log))
+        return fail(ErrorCode::Usage, "standard output shows the tables; no log is written to it", where,
+                    "name a file, or a pipe that something reads");
+    for (const std::string& path : outputs)
+        if (sameFile(log, path))
+            return fail(ErrorCode::Usage, "the same file twice, here and with -o " + path, where, "name two files");
+    for (const std::string& path : inputs)
+        if (!path.empty() && sameFile(log, path))
+            return fail(ErrorCode::Usage, "the same file twice: the run reads " + path, where, "name another file");
     return {};
 }
 

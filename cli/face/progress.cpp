@@ -1,12 +1,17 @@
 #include "cli/face/progress.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <system_error>
 #include <tuple>
+#include <vector>
 
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
@@ -26,24 +31,77 @@ std::string minutes(double seconds) {
                       : fmt::format("{}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60);
 }
 
-tl::unexpected<core::Error> cannotWrite(const std::string& path) {
-    return core::fail(core::ErrorCode::Io, "cannot write: " + std::error_code(errno, std::generic_category()).message(),
-                      "--log-json " + path, "name a file in a folder that can be written");
+core::Error cannotWrite(const std::string& path, int error) {
+    const char* hint = "";
+    if (error == ENOSPC || error == EDQUOT) hint = "free some space, or name a file on another disk";
+    if (error == ENXIO) hint = "start what reads this pipe first, or name a regular file";
+    if (error == EPIPE) hint = "keep what reads this pipe open";
+    if (error == ENOENT || error == ENOTDIR || error == EISDIR || error == EACCES || error == EPERM || error == EROFS)
+        hint = "name a file in a folder that can be written";
+    return {core::ErrorCode::Io, "cannot write: " + std::error_code(error, std::generic_category()).message(),
+            "--log-json " + path, hint};
+}
+
+/// Null: see errno.
+std::FILE* openLog(const std::string& path) {
+    struct stat info {};
+    const bool direct = ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+    if (!direct) return std::fopen(path.c_str(), "we");
+    // Without O_NONBLOCK a pipe that nobody reads would be waited for, for ever.
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) return nullptr;
+    ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+    return ::fdopen(descriptor, "w");
+}
+
+/// errno of what failed, or 0. A reader that is gone is an error of the write, and no signal.
+int writeLine(std::FILE* file, const std::string& line) {
+    sigset_t pipe, before, pending;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    const int error = std::fputs(line.c_str(), file) < 0 || std::fflush(file) != 0 ? errno : 0;
+    int taken = 0;
+    if (error == EPIPE && sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1) ::sigwait(&pipe, &taken);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return error;
+}
+
+/// The fields that fit, at least the first; what tells least goes first.
+std::string fitting(std::vector<std::string> fields, const std::vector<std::size_t>& droppedFirst, std::size_t width) {
+    const auto joined = [&] {
+        std::string line;
+        for (const std::string& field : fields)
+            if (!field.empty()) line += (line.empty() ? "" : "  ") + field;
+        return line;
+    };
+    std::string line = joined();
+    for (const std::size_t field : droppedFirst) {
+        if (line.size() <= width) break;
+        fields[field].clear();
+        line = joined();
+    }
+    return line;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Progress>> Progress::create(Options options, Print print) {
+Result<std::unique_ptr<Progress>> Progress::create(Options options, Print print, Complain complain) {
     File log(nullptr, &std::fclose);
     if (!options.log.empty()) {
-        log.reset(std::fopen(options.log.c_str(), "w"));
-        if (log == nullptr) return cannotWrite(options.log);
+        log.reset(openLog(options.log));
+        if (log == nullptr) return tl::unexpected(cannotWrite(options.log, errno));
     }
-    return std::unique_ptr<Progress>(new Progress(std::move(options), std::move(print), std::move(log)));
+    if (!options.quiet && !options.header.empty()) SHARDSCOPE_TRY(print(options.header));
+    return std::unique_ptr<Progress>(
+        new Progress(std::move(options), std::move(print), std::move(complain), std::move(log)));
 }
 
-Progress::Progress(Options options, Print print, File log)
-    : m_options(std::move(options)), m_print(std::move(print)), m_log(std::move(log)) {}
+Progress::Progress(Options options, Print print, Complain complain, File log)
+    : m_options(std::move(options)),
+      m_print(std::move(print)),
+      m_complain(std::move(complain)),
+      m_log(std::move(log)) {}
 
 void Progress::add(const runtime::RankStep& step) {
     const std::lock_guard lock(m_mutex);
@@ -78,15 +136,20 @@ std::string Progress::lineOf(std::int64_t step, const Step& done) const {
     const double waiting = done.ns > 0 ? static_cast<double>(done.waitingNs) / static_cast<double>(done.ns) /
                                              static_cast<double>(m_options.ranks)
                                        : 0;
-    return fmt::format("step {:>4}/{}  loss {:.6f}  {}  {} {}s/s  waiting {:.1f} %  memory {}  {}", step + 1,
-                       m_options.steps, done.loss, durationText(done.ns),
-                       rateText(perSecond((step + 1) * m_options.globalBatch, gone)), m_options.sampleWord,
-                       waiting * 100, bytesText(done.peakBytes),
-                       step + 1 < m_options.steps ? "ETA " + minutes(left) : minutes(static_cast<double>(gone) * 1e-9));
+    const std::vector<std::string> fields{
+        fmt::format("step {:>4}/{}", step + 1, m_options.steps),
+        fmt::format("loss {:.6f}", done.loss),
+        durationText(done.ns),
+        rateText(perSecond(m_options.globalBatch, done.ns)) + " " + m_options.sampleWord + "s/s",
+        fmt::format("waiting {:.1f} %", waiting * 100),
+        "memory " + bytesText(done.peakBytes),
+        step + 1 < m_options.steps ? "ETA " + minutes(left) : minutes(static_cast<double>(gone) * 1e-9)};
+    if (!m_options.terminal) return fitting(fields, {}, 0);
+    // A line that fills the last column wraps on some terminals.
+    return fitting(fields, {5, 4, 3, 2, 6, 1}, static_cast<std::size_t>(std::max(m_options.width, 2) - 1));
 }
 
 void Progress::tell(std::int64_t step, const Step& done) {
-    if (!m_began) keep(m_print(m_options.header));
     const bool last = step + 1 == m_options.steps;
     const bool stays = m_options.steps <= kEachShown || last || (!m_options.terminal && !m_began);
     const std::int64_t between = m_options.terminal ? kBetweenRewrites : kBetweenLines;
@@ -106,7 +169,15 @@ void Progress::write(std::int64_t step, const Step& done) {
         "{{\"step\": {}, \"loss\": {}, \"step_ns\": {}, \"samples_per_second\": {:.3f}, \"waiting_ns\": {}, "
         "\"peak_bytes\": {}}}\n",
         step + 1, loss, done.ns, perSecond(m_options.globalBatch, done.ns), done.waitingNs, done.peakBytes);
-    if (std::fputs(line.c_str(), m_log.get()) < 0 || std::fflush(m_log.get()) != 0) keep(cannotWrite(m_options.log));
+    if (const int error = writeLine(m_log.get(), line); error != 0) logFailed(error);
+}
+
+void Progress::logFailed(int error) {
+    m_log.reset();
+    m_logged = false;
+    if (m_lineOpen) keep(m_print("\n"));
+    m_lineOpen = false;
+    if (m_complain) m_complain(cannotWrite(m_options.log, error));
 }
 
 void Progress::keep(Result<void> result) {
@@ -117,6 +188,7 @@ Result<void> Progress::finish() {
     const std::lock_guard lock(m_mutex);
     if (m_lineOpen) keep(m_print("\n"));
     m_lineOpen = false;
+    if (m_log != nullptr && std::fclose(m_log.release()) != 0) logFailed(errno);
     return m_result;
 }
 

@@ -21,20 +21,25 @@ public:
     struct Options {
         std::int64_t steps = 1, ranks = 1, globalBatch = 1;
         std::string sampleWord = "sample";  ///< "image"
-        std::string header;                 ///< printed before the first line
+        std::string header;                 ///< printed at once
         bool terminal = false;              ///< one line, written over and over; else a line every five seconds
+        int width = 100;                    ///< columns of the terminal; a line that is written over fits
         bool quiet = false;                 ///< no lines
         std::string log;                    ///< file for one JSON object a step; empty: none
     };
     using Print = std::function<core::Result<void>(std::string_view text)>;
+    using Complain = std::function<void(const core::Error& error)>;
 
-    /// Opens the log. Errors: it cannot be written.
-    static core::Result<std::unique_ptr<Progress>> create(Options options, Print print);
+    /// Opens the log and prints the header. `complain` hears of a log that fails later, once and when it does. Errors:
+    /// the log cannot be written.
+    static core::Result<std::unique_ptr<Progress>> create(Options options, Print print, Complain complain = {});
 
     /// From any rank's thread. A step is told once every rank has done it; of 20 steps and fewer each keeps its line.
     void add(const runtime::RankStep& step);
-    /// The first error of printing or writing.
+    /// The first error of printing.
     core::Result<void> finish();
+    /// Whether every step is in the log, after `finish`.
+    [[nodiscard]] bool logged() const { return m_logged; }
 
 private:
     struct Step {
@@ -44,20 +49,22 @@ private:
     };
     using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-    Progress(Options options, Print print, File log);
+    Progress(Options options, Print print, Complain complain, File log);
     void tell(std::int64_t step, const Step& done);
     void write(std::int64_t step, const Step& done);
     [[nodiscard]] std::string lineOf(std::int64_t step, const Step& done) const;
     [[nodiscard]] double perSecond(std::int64_t samples, std::int64_t ns) const;
     void keep(core::Result<void> result);
+    void logFailed(int error);
 
     Options m_options;
     Print m_print;
+    Complain m_complain;
     File m_log;
     std::mutex m_mutex;
     std::map<std::int64_t, Step> m_open;  ///< steps that some ranks have done
     std::int64_t m_beganNs = 0, m_toldNs = 0;
-    bool m_began = false, m_lineOpen = false;
+    bool m_began = false, m_lineOpen = false, m_logged = true;
     core::Result<void> m_result;
 };
 

@@ -71,6 +71,65 @@ TEST(Progress, WritesItsLineOverOnATerminal) {
     EXPECT_TRUE(text.ends_with("\n"));
 }
 
+TEST(Progress, PrintsItsHeaderBeforeAnyStep) {
+    std::string text;
+    const auto progress = Progress::create(options(3), [&text](std::string_view part) -> core::Result<void> {
+        text += part;
+        return {};
+    });
+    ASSERT_TRUE(progress);
+    EXPECT_EQ(text, "header\n");
+}
+
+TEST(Progress, FitsTheTerminalItsLineIsWrittenOverOn) {
+    for (const int width : {50, 60, 80}) {
+        Progress::Options asked = options(2000);
+        asked.terminal = true;
+        asked.width = width;
+        asked.header.clear();
+        const std::string text = toldOf(asked);
+        for (std::size_t at = text.find('\r'); at != std::string::npos; at = text.find('\r', at + 1))
+            ASSERT_LT(text.find("\x1b[K", at) - at - 1, static_cast<std::size_t>(width)) << text.substr(at, 120);
+        EXPECT_NE(text.find("ETA"), std::string::npos) << width;
+    }
+}
+
+TEST(Progress, TellsTheRateOfTheStepItself) {
+    std::string text;
+    auto progress = Progress::create(options(2), [&text](std::string_view part) -> core::Result<void> {
+        text += part;
+        return {};
+    });
+    ASSERT_TRUE(progress);
+    for (const std::int64_t rank : {0, 1}) (*progress)->add({rank, 0, 1.0, 0, 4 * kSecond, 0, 1});
+    for (const std::int64_t rank : {0, 1}) (*progress)->add({rank, 1, 1.0, 4 * kSecond, 5 * kSecond, 0, 1});
+    EXPECT_NE(text.find("16 images/s"), std::string::npos) << text;
+    EXPECT_NE(text.find("64 images/s"), std::string::npos) << text;
+}
+
+TEST(Progress, SaysOnceThatItsLogFailsAndGoesOn) {
+    if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no full device";
+    Progress::Options asked = options(3);
+    asked.log = "/dev/full";
+    std::string text;
+    std::vector<core::Error> errors;
+    auto progress = Progress::create(
+        asked,
+        [&text](std::string_view part) -> core::Result<void> {
+            text += part;
+            return {};
+        },
+        [&errors](const core::Error& error) { errors.push_back(error); });
+    ASSERT_TRUE(progress);
+    for (const std::int64_t step : {0, 1, 2})
+        for (const std::int64_t rank : {0, 1}) (*progress)->add({rank, step, 1.0, step, step + kSecond, 0, 1});
+    EXPECT_TRUE((*progress)->finish());
+    EXPECT_FALSE((*progress)->logged());
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(errors[0].hint.find("folder"), std::string::npos) << errors[0].hint;
+    EXPECT_NE(text.find("step    3/3"), std::string::npos);
+}
+
 TEST(Progress, LogsEachStepAsAJsonObject) {
     const std::string path = std::filesystem::temp_directory_path() / "shardscope_progress_test.jsonl";
     Progress::Options asked = options(30);

@@ -151,10 +151,20 @@ expect 0 "" run --ranks 2 --steps 1 --link-bandwidth 0.05 --link-latency 20
 expect 2 "link-bandwidth" run --link-bandwidth 0
 expect 2 "link-bandwidth" run --link-bandwidth fast
 expect 2 "link-latency" run --link-latency -1
-expect 2 "a link of no number" run --link-latency nan
+expect 2 'from 0 to 1000000 microseconds, found "nan"' run --link-latency nan
+expect 2 'from 1e-06 to 1000000 GB/s, found "fast"' run --link-bandwidth fast
+for found in 1e3 "" 0 010; do
+  expect 2 "expected a whole number from 1 to 100000, found \"$found\"" run --steps "$found"
+done
+expect 2 'found "nan"' run --timeout nan
+expect 2 "strategy single has 1 rank" run --ranks 2 --strategy single --steps 1
+expect 2 "without a limit" run --ranks-as threads --timeout 5 --steps 1
+expect 2 "without a limit" run --ranks-as threads --join-timeout 5 --steps 1
+expect 0 "" run --ranks 3 --steps 1
+check "nothing says why a step has 63 samples" grep -q "63 samples a step (64 do not divide among 3 ranks)" "$work/out"
 expect 2 "use --device cpu" run --device reference --link-latency 20
-expect 5 "over that link, expected at most 3600 s" run --link-bandwidth 1e-6 --steps 100
-expect 5 "expected at most 3600 s" run --steps 100000
+expect 5 "over that link, expected at most 60 minutes" run --link-bandwidth 1e-6 --steps 100
+expect 5 "expected at most 60 minutes" run --steps 100000
 for strategy in single naive ddp fsdp; do
   expect 0 "" run --steps 1 --strategy $strategy --set precision.mixed_precision_reduce=bfloat16
 done
@@ -169,6 +179,7 @@ expect 3 "train-images-idx3-ubyte: byte 2: elements of type 0x00" run --data "$w
 { printf '\0\0\10\1\0\0\0\30'; head -c 24 /dev/zero; } | gzip >"$work/train-labels-idx1-ubyte.gz"
 rm "$work/train-labels-idx1-ubyte"
 expect 0 "" run --data "$work" --ranks 2 --steps 3
+check "nothing says why a step has 24 samples" grep -q "24 samples a step (there are no more images)" "$work/out"
 expect 0 "" run --data "$work/train-images-idx3-ubyte" --steps 1
 expect 3 "the model takes 14 x 14" run --data "$work" --steps 1 --set model.image_size=14
 expect 4 "no t10k-images" run --data "$work" --steps 1 --test-images 5
@@ -176,6 +187,18 @@ expect 0 "" run --ranks 2 --steps 3 --log-json "$work/log.jsonl" --test-images 1
 check "the log has not a line a step" test "$(grep -c '"loss": 2\..*"peak_bytes": [1-9]' "$work/log.jsonl")" -eq 3
 check "the trained model was not asked" grep -q "of 120 test images right" "$work/out"
 expect 4 "--log-json" run --steps 1 --log-json /nowhere/log.jsonl
+mkfifo "$work/log.pipe"
+expect 4 "start what reads this pipe" run --steps 1 --log-json "$work/log.pipe"
+for log in - /dev/stdout; do
+  expect 2 "standard output shows the tables" run --steps 1 --log-json "$log"
+done
+expect 2 "the same file twice" run --steps 1 --log-json "$work/a.json" -o "$work/./a.json"
+expect 2 "the same file twice" run --steps 1 --log-json "$work/a.json" --machine "$work/a.json"
+if [ -e /dev/full ]; then
+  expect 4 "free some space" run --ranks 2 --steps 2 --log-json /dev/full
+  check "a log that fails is not said once" test "$(grep -c "No space left" "$work/err")" -eq 1
+  check "no report after a log that failed" grep -q "Who works when" "$work/out"
+fi
 expect 0 "" run --no-set-epoch --ranks 2 --steps 1
 check "--no-set-epoch warns" grep -q "every epoch repeats this order" "$work/out"
 check "--no-set-epoch shows the same order twice" \
