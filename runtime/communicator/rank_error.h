@@ -11,9 +11,11 @@
 
 namespace shardscope::runtime {
 
-/// `where` begins with the rank: "rank 2", "rank 2, blocks.0".
+/// `where` begins with the rank: "rank 2", "rank 2, blocks.0". A message that begins with ranks needs no other place.
 [[nodiscard]] inline core::Error ofRank(std::int64_t rank, core::Error error) {
-    error.where = fmt::format("rank {}{}{}", rank, error.where.empty() ? "" : ", ", error.where);
+    const bool named = error.message.starts_with("rank ") || error.message.starts_with("ranks ");
+    if (!named || !error.where.empty())
+        error.where = fmt::format("rank {}{}{}", rank, error.where.empty() ? "" : ", ", error.where);
     return error;
 }
 

@@ -120,6 +120,10 @@ std::optional<RankProcess> launchedRank() {
 void followLauncher() {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     std::signal(SIGINT, SIG_IGN);
+    // A rank writes no file that must not stay half-written, and the launcher tells which signal has ended it. What the
+    // launcher's parent ignores stays ignored.
+    for (const int number : {SIGTERM, SIGHUP, SIGQUIT})
+        if (std::signal(number, SIG_DFL) == SIG_IGN) std::signal(number, SIG_IGN);
     // It may have ended before the wish was known.
     const auto launcher = numberIn(kLauncherVariable);
     if (!launcher || *launcher != static_cast<std::int64_t>(getppid())) _exit(1);

@@ -15,18 +15,28 @@ using Milliseconds = std::chrono::milliseconds;
 
 namespace {
 
-constexpr Milliseconds kAnswer{30'000};  // what the store itself may take, beyond what it was told to wait
+constexpr Milliseconds kAnswer{30'000};     // what the store itself may take, beyond what it was told to wait
+constexpr Milliseconds kJoinAnswer{1'000};  // the same while ranks join: their patience is what the user asked for
+constexpr const char* kSameCommand = "start every rank with the same command and another --rank";
 
 std::string waited(Milliseconds patience) {
     return patience.count() % 1000 == 0 ? fmt::format("{} s", patience.count() / 1000)
                                         : fmt::format("{} ms", patience.count());
 }
 
+core::Error unanswered(Milliseconds patience) {
+    return {ErrorCode::Io,
+            fmt::format("rank 0 did not answer within {}", waited(patience)),
+            {},
+            "it was stopped, or something else than Shardscope serves there"};
+}
+
 }  // namespace
 
 Result<StoreClient> StoreClient::join(const RankAddress& address, ConnectionPurpose purpose, Milliseconds patience) {
-    SHARDSCOPE_ASSIGN(Socket socket, connectTo(address.store, std::chrono::steady_clock::now() + patience));
-    StoreClient client(std::move(socket));
+    const Deadline began = std::chrono::steady_clock::now(), deadline = began + patience;
+    SHARDSCOPE_ASSIGN(Socket socket, connectTo(address.store, deadline));
+    StoreClient client(std::move(socket), began);
     WireWriter hello;
     hello.put(StoreRequest::Hello);
     hello.put(kStoreMagic);
@@ -35,20 +45,22 @@ Result<StoreClient> StoreClient::join(const RankAddress& address, ConnectionPurp
     hello.put(address.rank);
     hello.put(address.ranks);
     hello.put(purpose);
-    const auto answer = client.ask(hello.bytes(), Milliseconds(0));
+    const auto answer = client.askUntil(deadline, hello.bytes());
     if (!answer) {
-        core::Error error = answer.error();
+        core::Error error = std::chrono::steady_clock::now() < deadline ? answer.error() : unanswered(patience);
         error.where = toString(address.store);
         return tl::unexpected(std::move(error));
     }
     if (answer->status != StoreAnswer::Done)
-        return fail(ErrorCode::Input, answer->text(), toString(address.store),
-                    "start every rank with the same command and another --rank");
+        return fail(ErrorCode::Input, answer->text(), toString(address.store), kSameCommand);
     return client;
 }
 
 Result<StoreClient::Answer> StoreClient::ask(std::span<const std::byte> request, Milliseconds patience) {
-    const Deadline deadline = std::chrono::steady_clock::now() + patience + kAnswer;
+    return askUntil(std::chrono::steady_clock::now() + patience + kAnswer, request);
+}
+
+Result<StoreClient::Answer> StoreClient::askUntil(Deadline deadline, std::span<const std::byte> request) {
     SHARDSCOPE_TRY(send(request, deadline));
     auto received = receiveMessage(m_socket, deadline);
     if (!received) {
@@ -56,7 +68,7 @@ Result<StoreClient::Answer> StoreClient::ask(std::span<const std::byte> request,
         return tl::unexpected(std::move(received).error());
     }
     const std::vector<std::byte>& message = *received;
-    if (message.empty() || message.front() > std::byte{2})
+    if (message.empty() || message.front() > std::byte{3})
         return fail(ErrorCode::Io, "an answer that is none of the store's", {},
                     "something else than Shardscope serves there");
     Answer answer{static_cast<StoreAnswer>(message.front()), {}};
@@ -72,6 +84,7 @@ Result<void> StoreClient::send(std::span<const std::byte> request, Deadline dead
 }
 
 core::Error StoreClient::unmet(const Answer& answer, const std::string& what, Milliseconds patience) {
+    if (answer.status == StoreAnswer::Unfit) return {ErrorCode::Input, answer.text(), {}, kSameCommand};
     if (answer.status == StoreAnswer::Refused) {
         m_lostRank = true;
         return {ErrorCode::Io, answer.text(), {}, {}};
@@ -106,10 +119,15 @@ Result<std::vector<std::byte>> StoreClient::get(const std::string& key, Millisec
 Result<void> StoreClient::waitForEveryone(Milliseconds patience) {
     WireWriter request;
     request.put(StoreRequest::Everyone);
-    request.put(static_cast<std::int64_t>(patience.count()));
-    SHARDSCOPE_ASSIGN(const Answer answer, ask(request.bytes(), patience));
-    if (answer.status == StoreAnswer::Done) return {};
-    return tl::unexpected(unmet(answer, "not every rank", patience));
+    const auto now = std::chrono::steady_clock::now();
+    const auto left = std::max(Milliseconds(0), std::chrono::ceil<Milliseconds>(m_began + patience - now));
+    request.put(static_cast<std::int64_t>(left.count()));
+    const Deadline deadline = now + left + kJoinAnswer;
+    const auto answer = askUntil(deadline, request.bytes());
+    if (!answer)
+        return tl::unexpected(std::chrono::steady_clock::now() < deadline ? answer.error() : unanswered(patience));
+    if (answer->status == StoreAnswer::Done) return {};
+    return tl::unexpected(unmet(*answer, "not every rank", patience));
 }
 
 Result<std::int64_t> StoreClient::ping() {

@@ -25,14 +25,16 @@ struct RankAddress {
 /// is an error.
 class StoreClient {
 public:
-    /// Connects and says who this is. Errors: nobody serves there until `patience` is over, the store refuses.
+    /// Connects and says who this is. Errors: nobody serves there, or answers, until `patience` is over; the store
+    /// refuses.
     static core::Result<StoreClient> join(const RankAddress& address, ConnectionPurpose purpose,
                                           std::chrono::milliseconds patience);
 
     core::Result<void> set(const std::string& key, std::span<const std::byte> value);
     /// Waits for the key. Errors: it is not there in time, naming the ranks that have not joined.
     core::Result<std::vector<std::byte>> get(const std::string& key, std::chrono::milliseconds patience);
-    /// Waits until all ranks have joined. Errors: they do not in time, naming those that have not.
+    /// Waits until all ranks have joined, for `patience` since this one began to join. Errors: they do not in time,
+    /// naming those that have not; at once, when one came that does not fit.
     core::Result<void> waitForEveryone(std::chrono::milliseconds patience);
     /// The store's clock, in nanoseconds.
     core::Result<std::int64_t> ping();
@@ -49,7 +51,7 @@ public:
     [[nodiscard]] std::string ownAddress() const { return ownAddressOf(m_socket); }
 
 private:
-    explicit StoreClient(Socket socket) : m_socket(std::move(socket)) {}
+    StoreClient(Socket socket, Deadline began) : m_socket(std::move(socket)), m_began(began) {}
     struct Answer {
         StoreAnswer status = StoreAnswer::Done;
         std::vector<std::byte> value;
@@ -58,9 +60,11 @@ private:
     /// The answer to a request that waits, when it is not what was waited for.
     core::Error unmet(const Answer& answer, const std::string& what, std::chrono::milliseconds patience);
     core::Result<Answer> ask(std::span<const std::byte> request, std::chrono::milliseconds patience);
+    core::Result<Answer> askUntil(Deadline deadline, std::span<const std::byte> request);
     core::Result<void> send(std::span<const std::byte> request, Deadline deadline);
 
     Socket m_socket;
+    Deadline m_began;  ///< to join
     bool m_lostRank = false, m_timedOut = false;
 };
 

@@ -15,7 +15,7 @@ enum class StoreRequest : std::uint8_t {
     Tell = 6,      ///< whether it is the last piece, piece; not answered
     Leave = 7,     ///< this rank is done -> answer
 };
-enum class StoreAnswer : std::uint8_t { Done = 0, Refused = 1, TimedOut = 2 };  ///< then a value, or what is wrong
+enum class StoreAnswer : std::uint8_t { Done = 0, Refused = 1, TimedOut = 2, Unfit = 3 };  ///< then a value, or why not
 
 enum class ConnectionPurpose : std::uint8_t {
     Rank = 0,   ///< a rank's own: the rank has joined, and is lost when it breaks
@@ -23,7 +23,7 @@ enum class ConnectionPurpose : std::uint8_t {
 };
 
 inline constexpr std::uint32_t kStoreMagic = 0x31534853;  // "SHS1"
-inline constexpr std::uint32_t kStoreVersion = 1;
+inline constexpr std::uint32_t kStoreVersion = 2;
 inline constexpr std::size_t kMostKey = 512, kMostValue = std::size_t{1} << 16;
 inline constexpr std::size_t kMostKeys = 100'000;
 inline constexpr std::size_t kPiece = std::size_t{1} << 19;  ///< of a told message

@@ -179,6 +179,17 @@ void StoreServer::answer(Connection& connection, StoreAnswer status, const std::
     answer(connection, status, std::as_bytes(std::span(text)));
 }
 
+std::string StoreServer::misfit(std::int64_t rank, std::int64_t ranks, std::uint64_t fingerprint) const {
+    if (ranks != m_settings.ranks)
+        return fmt::format("rank {} was started for {} ranks, rank 0 for {}", rank, ranks, m_settings.ranks);
+    if (rank < 0 || rank >= ranks) return fmt::format("rank {} of {} ranks", rank, ranks);
+    if (fingerprint != m_settings.fingerprint)
+        return fmt::format(
+            "rank {} was started with another model, plan, number of steps, data, device or other option than rank 0",
+            rank);
+    return {};
+}
+
 bool StoreServer::greet(Connection& connection, WireReader& reader) {
     const auto magic = reader.get<std::uint32_t>(), version = reader.get<std::uint32_t>();
     const auto fingerprint = reader.get<std::uint64_t>();
@@ -190,14 +201,11 @@ bool StoreServer::greet(Connection& connection, WireReader& reader) {
         return false;
     };
     if (version != kStoreVersion) return refuse("the ranks are of different versions of this program");
-    if (ranks != m_settings.ranks)
-        return refuse(fmt::format("rank {} was started for {} ranks, rank 0 for {}", rank, ranks, m_settings.ranks));
-    if (rank < 0 || rank >= ranks) return refuse(fmt::format("rank {} of {} ranks", rank, ranks));
-    if (fingerprint != m_settings.fingerprint)
-        return refuse(
-            fmt::format("rank {} was started with another model, plan, number of steps, data, device or other option "
-                        "than rank 0",
-                        rank));
+    if (const std::string why = misfit(rank, ranks, fingerprint); !why.empty()) {
+        // Whoever started it waits for it in vain: those who wait for all to join hear of it.
+        if (m_misfit.empty()) m_misfit = why;
+        return refuse(why);
+    }
     const auto index = static_cast<std::size_t>(rank);
     connection.purpose = static_cast<ConnectionPurpose>(purpose);
     if (connection.purpose == ConnectionPurpose::Rank) {
@@ -276,6 +284,8 @@ void StoreServer::answerWaiting() {
                 answer(*connection, StoreAnswer::Done, value->second);
         } else if (!m_gone.empty()) {
             answer(*connection, StoreAnswer::Refused, nameRanks(m_gone) + " has gone");
+        } else if (connection->forEveryone && !m_misfit.empty()) {
+            answer(*connection, StoreAnswer::Unfit, m_misfit);
         } else if (now >= connection->until) {
             answer(*connection, StoreAnswer::TimedOut, absent.empty() ? std::string() : nameRanks(absent));
         } else {

@@ -55,6 +55,8 @@ private:
     bool write(Connection& connection);
     bool handle(Connection& connection, std::span<const std::byte> message);
     bool greet(Connection& connection, WireReader& reader);
+    /// Why a rank that says so of itself cannot train with rank 0; empty if it can.
+    [[nodiscard]] std::string misfit(std::int64_t rank, std::int64_t ranks, std::uint64_t fingerprint) const;
     void answer(Connection& connection, StoreAnswer status, std::span<const std::byte> value);
     void answer(Connection& connection, StoreAnswer status, const std::string& text);
     void answerWaiting();
@@ -66,6 +68,7 @@ private:
     std::vector<std::unique_ptr<Connection>> m_connections;
     std::map<std::string, std::vector<std::byte>> m_values;
     std::vector<std::int64_t> m_gone;  ///< ranks whose connection broke: nobody need wait for what they would say
+    std::string m_misfit;              ///< of the first rank that came and cannot train with the others: why
     mutable std::mutex m_mutex;        ///< of m_joined
     std::vector<bool> m_joined;
     std::atomic<std::int64_t> m_left{0};

@@ -101,6 +101,16 @@ for moment in 0 0.5; do
   check "ranks outlive a killed one" nobody_left $ranks
 done
 
+# As by any other signal.
+start --strategy naive
+sleep 0.5
+victim=$(tail -n 1 <<<"$ranks")
+kill -TERM "$victim"
+wait $launcher
+check "a rank that SIGTERM ended ends the run with $? instead of 4" test $? -eq 4
+check "the message does not name SIGTERM: $(cat "$work/err")" \
+  grep -q "^shardscope: rank 2 was ended by signal 15 (Terminated)" "$work/err"
+
 # The user ends it: the launcher, and every rank before it.
 for signal in INT TERM HUP; do
   start
@@ -180,12 +190,24 @@ for other in "--steps 4" "--steps 3 --device reference"; do
   # shellcheck disable=SC2086
   timeout 60 "$program" run vit_tiny --ranks 2 $other --rank 1 --rendezvous "127.0.0.1:$port" >"$work/one" 2>&1 &
   one=$!
-  expect 4 "rank 1 did not join" run vit_tiny --ranks 2 --steps 3 --rank 0 --rendezvous "127.0.0.1:$port" --join-timeout 3
+  expect 3 "^shardscope: rank 1 was started with another model" \
+    run vit_tiny --ranks 2 --steps 3 --rank 0 --rendezvous "127.0.0.1:$port"
   wait $one
   check "$other beside --steps 3 is not refused" test $? -eq 3
   check "$other beside --steps 3: $(cat "$work/one")" grep -q "started with another model, plan, number of steps, data, device" "$work/one"
 done
 expect 4 "nobody serves the rendezvous" run vit_tiny --ranks 2 --rank 1 --rendezvous "127.0.0.1:$(free_port)" --join-timeout 1
+
+# Somebody who lets ranks connect and never answers: a rank 0 that was stopped.
+port=$(free_port)
+timeout 60 "$program" run vit_tiny --ranks 3 --rank 0 --rendezvous "127.0.0.1:$port" --join-timeout 40 >/dev/null 2>&1 &
+first=$!
+for ((i = 0; i < 500; i++)); do (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break; sleep 0.01; done
+zero=$(children $first)
+kill -STOP "$zero"
+expect 4 "rank 0 did not answer within 2 s" run vit_tiny --ranks 3 --rank 1 --rendezvous "127.0.0.1:$port" --join-timeout 2
+kill -KILL "$zero"
+wait $first 2>/dev/null
 
 # A port that somebody has: the first of two that want the same.
 port=$(free_port)

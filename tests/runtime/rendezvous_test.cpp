@@ -83,6 +83,32 @@ TEST(Rendezvous, WhoDoesNotFitIsRefused) {
     EXPECT_EQ(refusal(1, 2, 7), "rank 1 has joined already");
 }
 
+TEST(Rendezvous, WhoWaitsForAllToJoinHearsOfOneThatDoesNotFit) {
+    const auto store = storeFor(2);
+    auto own = join(*store, 0, 2);
+    ASSERT_TRUE(own);
+    ASSERT_FALSE(join(*store, 1, 3));
+    const auto everyone = own->waitForEveryone(60s);
+    ASSERT_FALSE(everyone);
+    EXPECT_EQ(everyone.error().message, "rank 1 was started for 3 ranks, rank 0 for 2");
+    EXPECT_EQ(everyone.error().code, core::ErrorCode::Input);
+    EXPECT_FALSE(own->lostRank());
+    // It is no hindrance once all are there.
+    const auto other = join(*store, 1, 2);
+    ASSERT_TRUE(other);
+    EXPECT_TRUE(own->waitForEveryone(60s));
+}
+
+TEST(Rendezvous, JoiningEndsWhereNobodyAnswers) {
+    const auto mute = listenAt({"127.0.0.1", 0});
+    ASSERT_TRUE(mute);
+    const RankAddress address{{"127.0.0.1", portOf(*mute)}, 1, 2, 0};
+    const auto client = StoreClient::join(address, ConnectionPurpose::Rank, 50ms);
+    ASSERT_FALSE(client);
+    EXPECT_EQ(client.error().message, "rank 0 did not answer within 50 ms");
+    EXPECT_EQ(client.error().where, toString(address.store));
+}
+
 TEST(Rendezvous, AWaitEndsWhenARankHasGone) {
     std::atomic<std::int64_t> lost{-1};
     StoreServer::Settings settings;
