@@ -15,7 +15,7 @@ const std::vector<Option>& optionTable() {
         {"--strategy", "WORDS", "single, naive, ddp or fsdp; only the commands compare and sweep take several, separated by commas.", "single naive ddp fsdp naive,fsdp ddp,fsdp single,naive,ddp,fsdp"},
         {"--naive-micro-batch", "N", "Samples that naive placement passes through its stages at a time.", ""},
         {"-o,--output", "FILE", "Write a file of the kind that its ending names: .svg, .png, .pdf (picture), .json, .json.gz "
-                                "(trace for Perfetto), .csv (spans, or rows of a sweep or back-test); may be repeated.", "@file"},
+                                "(trace for Perfetto), .csv (spans, or rows of a sweep or back-test); may be repeated. calibrate writes its times, as .json.", "@file"},
         {"--json", "", "Print the report as JSON instead of tables.", ""},
         {"--explain", "", "Add mesh, units, dtypes, memory at the peak and the PyTorch calls that do the same.", ""},
         {"--why-memory", "", "Say why the fullest GPU needs its memory: when, for what, and which settings would take it down.", ""},

@@ -248,6 +248,8 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     if (arguments.compare && !predicted) {
         SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, processes, std::nullopt));
     }
+    std::vector<PredictedFigure> figures;
+    if (predicted) figures = figuresOf(*predicted, report);
     Document out = jsonOf(report, one);
     out.set("model", Document::of(model.name));
     out.set("device", Document::of(arguments.device));
@@ -255,7 +257,7 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     data.set("source", Document::of(arguments.data.empty() ? "generated grey shapes" : arguments.data));
     data.set("images", Document::of(images));
     out.set("lr_schedule", Document::of(schedule));
-    if (predicted) out.set("prediction", predictionDocument(figuresOf(*predicted, report)));
+    if (predicted) out.set("prediction", predictionDocument(figures));
     if (evaluation) out.set("evaluation", documentOf(*evaluation));
     out.set("unused", listOf(unused));
     // A file that cannot be written is an error in the end, and keeps nobody from the rest.
@@ -274,7 +276,7 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
             groupedDigits(evaluation->right), groupedDigits(evaluation->images), evaluation->accuracy() * 100,
             100.0 / static_cast<double>(test.images->classes()), evaluation->loss, durationText(evaluation->ns))));
     SHARDSCOPE_TRY(printColoured(textOf(report, one, style)));
-    if (predicted) SHARDSCOPE_TRY(print(predictionText(figuresOf(*predicted, report))));
+    if (predicted) SHARDSCOPE_TRY(print(predictionText(figures)));
     return written;
 }
 

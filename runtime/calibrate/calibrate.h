@@ -5,7 +5,6 @@
 // (sim/price/machine_price.h).
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "core/base/result.h"

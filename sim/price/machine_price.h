@@ -4,7 +4,8 @@
 // measured, copies, updates and transfers by their lines.
 //
 //     compute op    sum of its kernels' times
-//     copies        pieces x start + bytes x perByte; a piece for each parameter and part
+//     copies        pieces x start + bytes x perByte; FSDP packs and unpacks a piece for each parameter (and part),
+//                   other copies are one
 //     collectives   line of the group's size, from the last rank's arrival on
 //
 // Ranks beyond the cores share them: with r ranks at work on c < r cores, everything that computes takes r / c as long.

@@ -98,7 +98,8 @@ TEST(ActivationPlan, AStorageLivesFromTheOpThatMakesItToTheLastThatTouchesIt) {
 }
 
 /// The most that a step on one device needs if memory is taken and given back kernel by kernel: parameters, activations
-/// and the gradients made so far; with several micro-batches all gradients and what a kernel adds to them.
+/// and the gradients made so far; with several micro-batches all gradients and what a kernel adds to them. Under DDP
+/// the buckets lie beside, and gradients that become views into them last as long as their kernel.
 std::int64_t mostKernelByKernel(const Model& model, const Plan& plan) {
     const Stage stage{0, 1, LayerId(std::size_t{0}), LayerId(model.layers.size())};
     const RecomputeTable recompute(model, plan);
@@ -124,7 +125,9 @@ std::int64_t mostKernelByKernel(const Model& model, const Plan& plan) {
         live[piece.lastSlot + 1] -= piece.bytes.value;
     }
     const bool there = plan.microBatches > 1;
-    std::int64_t here = parameterCount(model) * sizeOf(model.workload.dtype) * (there ? 2 : 1), most = 0;
+    const bool ddp = plan.policy == UnitPolicy::Ddp, views = ddp && plan.ddp.gradientAsBucketView;
+    const std::int64_t copies = 1 + (ddp ? 1 : 0) + (there && !views ? 1 : 0);
+    std::int64_t here = parameterCount(model) * sizeOf(model.workload.dtype) * copies, most = 0;
     for (std::size_t s = 0; s < slots.size(); ++s) {
         here += live[s];
         std::int64_t made = 0;
@@ -134,7 +137,7 @@ std::int64_t mostKernelByKernel(const Model& model, const Plan& plan) {
                 if (program.tensor(t).role == TensorRole::ParameterGradient) made += program.tensor(t).bytes().value;
         }
         most = std::max(most, here + made + planned.workspace[s].value);
-        if (!there) here += made;
+        if (!there && !views) here += made;
     }
     return most;
 }
@@ -170,6 +173,27 @@ TEST(PeakCuts, OpsOfManyKernelsPeakWhereTheirKernelsDo) {
             for (const Layer& layer : model.layers)
                 kernels += model.programOf(layer).forward.size() + model.programOf(layer).backward.size();
             EXPECT_LT(graph->ops.size(), kernels * static_cast<std::size_t>(microBatches) / 3);
+        }
+}
+
+TEST(PeakCuts, HoldWhereDdpKeepsGradientsInBuckets) {
+    Plan plan;
+    plan.policy = UnitPolicy::Ddp;
+    plan.optimizer = OptimizerKind::None;
+    plan.mesh.dpReplicate = 2;
+    Workload workload;
+    workload.batch = 3;
+    VitSpec vit = *namedVit("vit_tiny");
+    vit.layers = 4;
+    const Model model = *buildModel(vit, workload);
+    for (const bool views : {false, true})
+        for (const int microBatches : {1, 3}) {
+            plan.ddp.gradientAsBucketView = views;
+            plan.microBatches = microBatches;
+            const auto graph = buildStepGraph(model, plan);
+            ASSERT_TRUE(graph) << describe(graph.error());
+            EXPECT_EQ(peakAllocated(*graph, graph->classes[0]).value, mostKernelByKernel(model, plan))
+                << (views ? "views, " : "") << microBatches << " micro-batches";
         }
 }
 
