@@ -82,9 +82,7 @@ Result<core::MachineTimes> calibrateFor(const runtime::TrainConfig& config, cons
     wanted.device = config.device;
     wanted.model = config.model;
     wanted.plan = config.plan;
-    wanted.batch = config.batch;
-    wanted.attention = config.attention;
-    wanted.frozen = config.frozen;
+    wanted.workload = workloadOf(config);
     wanted.ranks = config.plan.mesh.size();
     wanted.processor = machine.processor;
     wanted.cores = coresOf(machine);

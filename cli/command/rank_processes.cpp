@@ -1,6 +1,7 @@
 #include "cli/command/rank_processes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +20,18 @@ using core::Result;
 
 namespace {
 constexpr std::int64_t kUsualJoinTimeout = 180, kUsualTimeout = 1800;  // seconds
+
+/// Those that say what becomes of a report: "-o, --json"; empty: none is given.
+std::string optionsOfReports(const Arguments& arguments) {
+    std::vector<std::string_view> given;
+    if (!arguments.outputs.empty()) given.emplace_back("-o");
+    if (!arguments.logJson.empty()) given.emplace_back("--log-json");
+    if (arguments.json) given.emplace_back("--json");
+    if (arguments.compare) given.emplace_back("--compare");
+    if (!arguments.machine.empty()) given.emplace_back("--machine");
+    return fmt::format("{}", fmt::join(given, ", "));
+}
+
 }  // namespace
 
 Result<RankPlacement> placementOf(const Arguments& arguments, runtime::DeviceKind device, std::int64_t ranks) {
@@ -78,12 +91,19 @@ Result<RankPlacement> placementOf(const Arguments& arguments, runtime::DeviceKin
     return placement;
 }
 
-Result<void> runOneRank(const runtime::TrainConfig& config, const RankPlacement& placement) {
+Result<void> runOneRank(const runtime::TrainConfig& config, const RankPlacement& placement,
+                        const Arguments& arguments) {
+    if (const std::string reports = optionsOfReports(arguments); !placement.launched && !reports.empty())
+        std::fputs(fmt::format("rank {}: {} not used here: rank 0 reports\n", placement.process.rank, reports).c_str(),
+                   stderr);
     runtime::RankEnd end = runtime::runRank(config, placement.process);
     if (placement.launched && !end.result && end.told) std::exit(exitCodeOf(end.result.error().code));
     if (!end.result || placement.launched) return std::move(end.result);
-    return print(
-        fmt::format("rank {} of {} is done; rank 0 reports\n", placement.process.rank, config.plan.mesh.size()));
+    const std::string done =
+        fmt::format("rank {} of {} is done; rank 0 reports\n", placement.process.rank, config.plan.mesh.size());
+    if (!arguments.json) return print(done);
+    std::fputs(done.c_str(), stderr);  // nothing but JSON goes to the other stream
+    return {};
 }
 
 Result<runtime::TrainReport> trainAs(const runtime::TrainConfig& config, const RankPlacement& placement,

@@ -27,8 +27,10 @@ struct RankPlacement {
 /// Errors: options that contradict each other.
 [[nodiscard]] core::Result<RankPlacement> placementOf(const Arguments& arguments, runtime::DeviceKind device,
                                                       std::int64_t ranks);
-/// For Kind::OneRank. Prints nothing where the launcher prints.
-[[nodiscard]] core::Result<void> runOneRank(const runtime::TrainConfig& config, const RankPlacement& placement);
+/// For Kind::OneRank. Prints nothing where the launcher prints; else, on the error stream, which of the options are
+/// rank 0's business.
+[[nodiscard]] core::Result<void> runOneRank(const runtime::TrainConfig& config, const RankPlacement& placement,
+                                            const Arguments& arguments);
 /// For the other kinds.
 [[nodiscard]] core::Result<runtime::TrainReport> trainAs(const runtime::TrainConfig& config,
                                                          const RankPlacement& placement, const Arguments& arguments);

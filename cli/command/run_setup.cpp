@@ -24,11 +24,33 @@ constexpr std::int64_t kFewSteps = 5;  // where a whole pass takes too long
 constexpr std::int64_t kMostRanks = 64;
 constexpr std::int64_t kUsualRanks = 4;
 
+/// Sizes of the cluster on the same command line as --ranks must make as many.
+Result<void> checkClusterSizes(const core::Scenario& scenario, std::int64_t ranks) {
+    const auto sizeOf = [&](const char* key, std::int64_t value) {
+        return scenario.placeOf(key).starts_with("--set") && value > 0 ? value : 0;
+    };
+    const std::int64_t nodes = sizeOf("cluster.nodes", scenario.cluster.nodes);
+    const std::int64_t gpus = sizeOf("cluster.gpus_per_node", scenario.cluster.gpusPerNode);
+    const char* place = nodes > 0 ? "cluster.nodes" : "cluster.gpus_per_node";
+    if (nodes > 0 && gpus > 0 && nodes * gpus != ranks)
+        return fail(ErrorCode::Usage, fmt::format("{} x {} GPUs, but --ranks {}", nodes, gpus, ranks),
+                    scenario.placeOf(place), "leave one of the two out");
+    if (const std::int64_t one = std::max(nodes, gpus); one > 0 && ranks % one != 0)
+        return fail(
+            ErrorCode::Usage,
+            fmt::format("--ranks {} does not divide among {} {}", ranks, one, nodes > 0 ? "nodes" : "GPUs of a node"),
+            scenario.placeOf(place), "leave one of the two out");
+    return {};
+}
+
 /// --ranks, or what the scenario's own sizes make.
 Result<std::int64_t> ranksOf(const Arguments& arguments, const Loaded& loaded,
                              std::span<const std::string> strategies) {
-    if (arguments.ranks > 0) return arguments.ranks;
     const core::Scenario& scenario = loaded.scenario;
+    if (arguments.ranks > 0) {
+        SHARDSCOPE_TRY(checkClusterSizes(scenario, arguments.ranks));
+        return arguments.ranks;
+    }
     const bool sized = scenario.parallelism.shardDegree > 0 || scenario.parallelism.pipelineDegree > 0 ||
                        scenario.cluster.nodes > 0 || scenario.cluster.gpusPerNode > 0 || !scenario.cluster.path.empty();
     if (!sized) return kUsualRanks;
@@ -170,13 +192,10 @@ Result<RunSetUp> setUpRun(const Arguments& arguments) {
             ErrorCode::Unsupported,
             "the devices of this build have no kernels for language models, nor for models known by their shapes",
             loaded.source, "run a vision transformer (shardscope models), or simulate this model");
-    if (one.workload.dropout == core::Workload::Dropout::On || one.workload.autocast || one.workload.cpuRules)
-        return fail(ErrorCode::Unsupported,
-                    "no device of this build has kernels for dropout or autocast, nor a CPU's dtype rules",
-                    loaded.source,
-                    "leave model.dropout, model.kernel_rules and precision.autocast out, or simulate this model");
     SHARDSCOPE_ASSIGN(setUp.model, core::buildModel(resolved.model, one.workload));
-    const core::Plan plan = withLayerTimes(one.plan, setUp.model, resolved.cluster);
+    core::Plan plan = withLayerTimes(one.plan, setUp.model, resolved.cluster);
+    // Devices run every kernel by itself: of the same graph, in the same memory, at other prices.
+    plan.compiled = false;
     SHARDSCOPE_TRY(runtime::checkRunnable(plan).map_error(
         [&](core::Error error) { return loaded.scenario.located(std::move(error)); }));
     SHARDSCOPE_TRY(checkStages(setUp.model, plan));
@@ -187,6 +206,9 @@ Result<RunSetUp> setUpRun(const Arguments& arguments) {
     config.plan = plan;
     config.batch = one.workload.batch;
     config.attention = one.workload.attention;
+    config.dropout = one.workload.dropout;
+    config.cpuRules = one.workload.cpuRules;
+    config.autocast = one.workload.autocast;
     config.frozen = one.workload.frozen;
     config.setEpoch = !arguments.noSetEpoch;
     config.images = given;

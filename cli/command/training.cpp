@@ -56,8 +56,8 @@ std::string repeatedOrder(std::int64_t samples, std::int64_t ranks) {
 /// Beside what no plan uses: what only prices, or the step before this one, would show.
 std::vector<std::string> unusedInRun(const core::Scenario& scenario, const core::Resolved& resolved) {
     std::vector<std::string> unused = resolved.unused;
-    for (const std::string_view path :
-         {"training.first_step", "training.optimizer_implementation", "training.offload_pin_memory"}) {
+    for (const std::string_view path : {"training.first_step", "training.optimizer_implementation",
+                                        "training.offload_pin_memory", "training.compile"}) {
         const core::Key& key = *core::findKey(path);
         const bool changed = core::valueOf(scenario, key) != core::valueOf(core::Scenario{}, key);
         // The scenario's own first_step is out of use by now.
@@ -79,8 +79,8 @@ Result<Test> testOf(const Arguments& arguments, const runtime::TrainConfig& trai
     const auto* vit = std::get_if<core::VitSpec>(&training.model);
     const std::int64_t count = arguments.testImages >= 0 ? arguments.testImages : byItself ? kUsualTestImages : 0;
     if (vit == nullptr || count == 0) return test;
-    test.config = {training.device,    *vit,  training.plan.precision,
-                   training.attention, count, training.plan.mesh.size()};
+    test.config = {training.device,      *vit,  training.plan.precision,
+                   workloadOf(training), count, training.plan.mesh.size()};
     if (arguments.data.empty()) {
         test.images = std::make_shared<runtime::GreyShapes>(runtime::Split::Test, count, vit->imageSize);
         return test;
@@ -199,7 +199,7 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     SHARDSCOPE_ASSIGN(const Test test, testOf(arguments, config, setUp.pass > 0));
     config.keepParameters = test.images != nullptr;
     SHARDSCOPE_ASSIGN(const RankPlacement placement, placementOf(arguments, config.device, mesh.size()));
-    if (placement.kind == RankPlacement::Kind::OneRank) return runOneRank(config, placement);
+    if (placement.kind == RankPlacement::Kind::OneRank) return runOneRank(config, placement, arguments);
     const bool processes = placement.kind != RankPlacement::Kind::Threads;
     std::optional<PredictedRun> predicted;
     if (!arguments.machine.empty()) {
@@ -208,7 +208,10 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
         SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, processes, machine));
     }
 
-    const std::vector<std::string> unused = unusedInRun(setUp.loaded.scenario, resolved);
+    std::vector<std::string> unused = unusedInRun(setUp.loaded.scenario, resolved);
+    // Threads wait for one another without a limit.
+    if (!processes && arguments.timeout > 0) unused.emplace_back("--timeout");
+    if (!processes && arguments.joinTimeout > 0) unused.emplace_back("--join-timeout");
     const std::string order =
         arguments.noSetEpoch ? repeatedOrder(images, mesh.dpReplicate * mesh.dpShard) : std::string();
     Progress::Options options;

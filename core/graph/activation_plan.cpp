@@ -270,7 +270,7 @@ private:
             const bool backward = m_slots[s].kind == PassSlot::Kind::Kernels && range.backward;
             const std::uint32_t begin = m_firstKernelOf[s], end = m_firstKernelOf[s + 1];
             for (std::uint32_t k = begin; k < end; ++k) {
-                std::int64_t elements = 0, again = 0;
+                std::int64_t elements = 0, again = 0, wide = 0;
                 if (backward) {
                     const Layer& layer = m_model.layers[range.layer.index()];
                     const Program& program = m_model.programOf(layer);
@@ -279,12 +279,14 @@ private:
                         const Tensor& owner = program.tensor(seen.storage.valid() ? seen.storage : t);
                         if (owner.role != TensorRole::ParameterGradient) continue;
                         std::size_t& by = madeBy[layer.parameters[owner.slot].index()];
-                        if (by != range.layer.index())
-                            (by == m_model.layers.size() ? elements : again) += elementsOf(owner.shape);
+                        if (by == range.layer.index()) continue;
+                        (by == m_model.layers.size() ? elements : again) += elementsOf(owner.shape);
+                        if (m_model.workload.autocast && owner.dtype != m_model.workload.dtype)
+                            wide += elementsOf(owner.shape);
                         by = range.layer.index();
                     }
                 }
-                made[k] = bytes(elements + again, sizes.made);
+                made[k] = bytes(elements + again - wide, sizes.made) + bytes(wide, sizes.madeWide);
                 live[k] = kept + goes + made[k];
                 kept += bytes(elements, sizes.kept);
                 if (sizes.ofLayer) goes += made[k] - bytes(elements, sizes.kept);

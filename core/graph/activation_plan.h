@@ -55,6 +55,7 @@ struct GradientSizes {
     double made = 4;       ///< while the op runs that makes it
     double kept = 4;       ///< from then on; 0 where it is added to one that is there already
     bool ofLayer = false;  ///< `made` holds until the backward pass of its layer is over (FSDP: until it is reduced)
+    double madeWide = 4;   ///< `made` under autocast of one that is no product's: made in the dtype it is kept in
 };
 
 /// Which ops may hold how much at once.

@@ -405,6 +405,7 @@ private:
         const bool ddp = plan.policy == UnitPolicy::Ddp;
         const double type = ddp || m_model.workload.autocast ? original : compute;
         sizes.made = there ? compute : type + (type == compute ? 0 : compute);
+        sizes.madeWide = type;
         sizes.kept = there || (ddp && plan.ddp.gradientAsBucketView) ? 0 : type;
         return peakCuts(m_model, m_stage, slotsOf(m_script, m_stage), m_recompute, sizes,
                         plan.mesh.pp > 1 ? PeakLimits::OfStep : PeakLimits::OfPasses);
@@ -501,7 +502,7 @@ private:
         std::uint32_t& madeBy = m_gradientLayer[p.index()];
         if (madeBy == l) return;  // added to in place
         (madeBy == kNever ? found->gradientElements : found->repeatedElements) += elements;
-        if (m_inOriginalDtype[p.index()])
+        if (m_inOriginalDtype[p.index()] || (m_model.workload.autocast && tensor->dtype != m_model.workload.dtype))
             (madeBy == kNever ? found->gradientOriginal : found->repeatedOriginal) += elements;
         madeBy = static_cast<std::uint32_t>(l);
     }

@@ -47,7 +47,8 @@ struct TouchedUnit {
     std::int64_t repeatedElements = 0;  ///< of parameters whose gradient is there already (used by two layers)
     std::int64_t finishedElements = 0;  ///< of parameters whose gradient no later kernel adds to
     std::uint32_t finished = 0;         ///< how many these are
-    /// Of `gradientElements` and `repeatedElements`: parameters in the original dtype (Unit::inOriginalDtype).
+    /// Of `gradientElements` and `repeatedElements`: parameters in the original dtype (Unit::inOriginalDtype; under
+    /// autocast those that no product reads there).
     std::int64_t gradientOriginal = 0, repeatedOriginal = 0;
 };
 

@@ -48,32 +48,36 @@ void WholeRules::beginStep() {
 
 std::int64_t WholeRules::castElements(UnitId unit) const {
     if (!m_c.model.workload.autocast) return m_c.unit(unit).elements;
-    std::vector<char> cast(m_c.model.parameters.size(), 0);
-    for (std::size_t l = m_c.stage.begin.index(); l < m_c.stage.end.index(); ++l) {
-        const Layer& layer = m_c.model.layers[l];
-        for (const Tensor& tensor : m_c.model.programOf(layer).tensors)
-            if (tensor.role == TensorRole::Parameter && tensor.dtype != m_c.plan.precision.original)
-                cast[layer.parameters[tensor.slot].index()] = 1;
-    }
+    const std::vector<bool> cast = castByAutocast(m_c.model, m_c.stage.begin, m_c.stage.end);
     std::int64_t elements = 0;
     for (const ParameterId p : m_c.unit(unit).parameters)
-        if (cast[p.index()] != 0) elements += elementsOf(m_c.model.parameters[p.index()].shape);
+        if (cast[p.index()]) elements += elementsOf(m_c.model.parameters[p.index()].shape);
     return elements;
+}
+
+WholeRules::Apart WholeRules::apartOf(const TouchedUnit& touched) {
+    // From the second micro-batch on every gradient is a repeated one: made apart, then added.
+    const bool there = whole(touched.unit).gradientsStay;
+    const std::int64_t made = there ? 0 : touched.gradientElements;
+    const std::int64_t all = touched.gradientElements + touched.repeatedElements;
+    if (!casts()) return {all - made, (all - made) * sizeOf(m_gradientType), 0};
+    // Those that are made in the dtype in which they are kept have a place of their own.
+    const std::int64_t madeSo = there ? 0 : touched.gradientOriginal;
+    const std::int64_t allSo = touched.gradientOriginal + touched.repeatedOriginal;
+    return {all - madeSo,
+            (all - allSo) * sizeOf(m_c.plan.precision.compute()) + (allSo - madeSo) * sizeOf(m_gradientType),
+            made - madeSo};
 }
 
 void WholeRules::beforeCompute(const PassStep& step) {
     if (!step.kernels.backward) return;
     for (const TouchedUnit& touched : m_c.touched(step)) {
         WholeUnit& unit = whole(touched.unit);
-        // From the second micro-batch on every gradient is a repeated one: made apart, then added.
         const std::int64_t made = unit.gradientsStay ? 0 : touched.gradientElements;
-        const std::int64_t all = touched.gradientElements + touched.repeatedElements;
         if (made > 0)
             unit.made = allocate(MemoryCategory::UnshardedGradients, touched.unit, {made * sizeOf(m_gradientType)});
-        const std::int64_t apart = casts() ? all : all - made;
-        if (apart > 0)
-            unit.repeated =
-                allocate(MemoryCategory::Workspace, touched.unit, {apart * sizeOf(m_c.plan.precision.compute())});
+        if (const Apart apart = apartOf(touched); apart.elements > 0)
+            unit.repeated = allocate(MemoryCategory::Workspace, touched.unit, {apart.bytes});
     }
 }
 
@@ -84,18 +88,16 @@ void WholeRules::afterCompute(const PassStep& step, OpId done) {
     for (const TouchedUnit& touched : m_c.touched(step)) {
         WholeUnit& unit = whole(touched.unit);
         if (unit.made.valid()) {
-            if (!casts()) b.use(unit.made, done);
+            if (!casts() || touched.gradientOriginal > 0) b.use(unit.made, done);
             unit.gradients.push_back({unit.made, step.kernels});
         }
         if (unit.repeated.valid()) {
-            const Bytes apart = b.block(unit.repeated).bytes;
-            const std::int64_t elements = apart.value / sizeOf(m_c.plan.precision.compute());
-            const std::int64_t first = unit.made.valid() && casts() ? touched.gradientElements : 0;
+            const Apart apart = apartOf(touched);
             Op add = op(OpKind::AddGradient, Phase::Backward, touched.unit);
             add.kernels = step.kernels;
             add.dtype = m_gradientType;
-            add.bytes = add.written = {elements * sizeOf(m_gradientType)};
-            add.read = {apart.value + (elements - first) * sizeOf(m_gradientType)};
+            add.bytes = add.written = {apart.elements * sizeOf(m_gradientType)};
+            add.read = {apart.bytes + (apart.elements - apart.first) * sizeOf(m_gradientType)};
             const OpId added = b.addOp(add);
             b.use(unit.repeated, done);
             b.use(unit.repeated, added);

@@ -65,6 +65,12 @@ protected:
     DType m_gradientType;
 
 private:
+    /// What an op makes of gradients beside the place in which they are kept: to be cast, or added to what is there.
+    struct Apart {
+        std::int64_t elements = 0, bytes = 0;
+        std::int64_t first = 0;  ///< elements that are cast into an empty place
+    };
+    [[nodiscard]] Apart apartOf(const TouchedUnit& touched);
     [[nodiscard]] bool casts() const { return m_c.plan.precision.compute() != m_gradientType; }
     [[nodiscard]] Bytes stateBytes() const { return optimizerStateBytes(m_c.model, m_c.units, m_c.plan, 0); }
 

@@ -140,6 +140,7 @@ TimeOfBytes fitTime(const std::vector<BytesSample>& samples) {
 std::string kernelSignature(const Program& program, const Kernel& kernel) {
     std::string text(nameOf(kernel.kind));
     if (kernel.kind == KernelKind::Elementwise) text += fmt::format(":{}", kernel.op);
+    if (kernel.draw != 0) text += " drawn";
     if (kernel.causal) text += " causal";
     if (kernel.weightTransposed) text += " transposed";
     const auto add = [&](TensorId id) {

@@ -32,6 +32,8 @@ std::string_view nameOf(KernelKind kind) {
         case KernelKind::LogSoftmax: return "log_softmax";
         case KernelKind::NllLoss: return "nll_loss";
         case KernelKind::ScaleVector: return "scale_vector";
+        case KernelKind::Dropout: return "dropout";
+        case KernelKind::Bernoulli: return "bernoulli";
         case KernelKind::LinearInputGrad: return "linear_input_grad";
         case KernelKind::LinearWeightGrad: return "linear_weight_grad";
         case KernelKind::BiasGrad: return "bias_grad";
@@ -46,7 +48,9 @@ std::string_view nameOf(KernelKind kind) {
         case KernelKind::NllLossGrad: return "nll_loss_grad";
         case KernelKind::LogSoftmaxGrad: return "log_softmax_grad";
         case KernelKind::ScaleVectorGrad: return "scale_vector_grad";
+        case KernelKind::DropoutGrad: return "dropout_grad";
         case KernelKind::Add: return "add";
+        case KernelKind::Multiply: return "multiply";
         case KernelKind::Scale: return "scale";
         case KernelKind::Copy: return "copy";
         case KernelKind::Concat: return "concat";

@@ -30,13 +30,16 @@ enum class KernelKind : std::uint8_t {
     AddBroadcast,  ///< x [rows,e], p (e elements) -> y: p added to every row; often in place (y is x)
     LayerNorm,     ///< x [rows,h], W, b -> y, mean [rows] fp32, rstd [rows] fp32; eps is `scalar`; biased variance
     Attention,    ///< q [B,heads,S,d], k, v [B,kvHeads,S,d] -> out [B,heads,S,d], logsumexp [B,heads,S] fp32, rng state
-                  ///< [2], unused []; fused; scale 1/sqrt(d); causal if set; no dropout, so the states are never read
+                  ///< [2], unused []; fused; scale 1/sqrt(d); causal if set; probabilities are dropped as `draw` says:
+                  ///< the states are never read
     CausalMask,   ///< scores [b,S,S] -> the same, in place: -inf right of the diagonal
     Softmax,      ///< scores [..,n] -> probabilities, over the last dimension
     Gelu,         ///< x -> y, exact (erf) form
     LogSoftmax,   ///< logits [rows,V] -> log-probabilities
     NllLoss,      ///< log-probabilities [rows,V], labels (one a row) -> loss [], total weight []; mean over rows
     ScaleVector,  ///< x [rows,h], v [h] -> x * v
+    Dropout,      ///< x -> y, mask: an element is 0 with chance `scalar`, else x / (1 - scalar); the mask tells where
+    Bernoulli,    ///< -> mask: an element is 0 with chance `scalar`, else 1
     // Backward
     LinearInputGrad,       ///< dy, W -> dx; m rows, n in, k out
     LinearWeightGrad,      ///< dy, x -> dW; m out, n in, k rows (for a transposed weight m in, n out)
@@ -52,8 +55,10 @@ enum class KernelKind : std::uint8_t {
     NllLossGrad,           ///< dloss [], log-probabilities, labels, total weight -> dlog-probabilities
     LogSoftmaxGrad,        ///< dlog-probabilities, log-probabilities -> dlogits
     ScaleVectorGrad,       ///< dy, x, v -> dx, dv
+    DropoutGrad,           ///< dy, mask -> dx
     // Both
     Add,          ///< a, b -> a + b, of one shape; also the sum of two gradients of one tensor
+    Multiply,     ///< a, b -> a * b, of one shape
     Scale,        ///< x -> x * `scalar`
     Copy,         ///< x -> y, of one shape: a change of layout (clone) or of dtype (cast)
     Concat,       ///< parts.. -> y, views of y..: each part is copied into its view; together they fill y
@@ -77,7 +82,9 @@ struct Kernel {
     bool weightTransposed = false;            ///< GPT-2's Conv1D stores [in, out]
     std::int64_t b = 1, m = 0, n = 0, k = 0;  ///< GEMM and attention: attention has b batch, m s_q, n s_k, k head_dim
     std::int64_t heads = 0, kvHeads = 0;      ///< attention only
-    double scalar = 0;                        ///< eps of a norm, factor of Scale
+    double scalar = 0;                        ///< eps of a norm, factor of Scale, chance of what is dropped
+    std::uint16_t draw = 0;  ///< what it draws by chance, numbered in its program from 1; a forward kernel and the
+                             ///< backward one that draws the same again share a number; 0: nothing
     std::uint32_t node = 0;  ///< backward: kernels of one autograd node have one number; what they touch stays until
                              ///< the node's last
     Flops

@@ -29,6 +29,16 @@ ModuleId findModule(const Model& model, std::string_view name) {
     return {};
 }
 
+std::vector<bool> castByAutocast(const Model& model, LayerId begin, LayerId end) {
+    std::vector<bool> cast(model.parameters.size(), false);
+    if (!model.workload.autocast) return cast;
+    for (std::size_t l = begin.index(); l < end.index(); ++l)
+        for (const Tensor& tensor : model.programOf(model.layers[l]).tensors)
+            if (tensor.role == TensorRole::Parameter && tensor.dtype == model.workload.dtype)
+                cast[model.layers[l].parameters[tensor.slot].index()] = true;
+    return cast;
+}
+
 Flops forwardFlops(const Model& model) {
     return flopsOf(model, &Program::forward);
 }

@@ -105,6 +105,9 @@ struct Model {
 [[nodiscard]] std::int64_t activeParameterCount(const Model& model);
 /// The module of that full name, or none.
 [[nodiscard]] ModuleId findModule(const Model& model, std::string_view name);
+/// By ParameterId: whether layers [begin, end) read it in the dtype of products, to which autocast casts it. All false
+/// without autocast.
+[[nodiscard]] std::vector<bool> castByAutocast(const Model& model, LayerId begin, LayerId end);
 /// FLOPs of one micro-batch: sums over the kernel lists.
 [[nodiscard]] Flops forwardFlops(const Model& model);
 [[nodiscard]] Flops backwardFlops(const Model& model);

@@ -178,11 +178,17 @@ private:
     TensorId narrow(TensorId x, std::size_t dimension, std::int64_t begin, std::int64_t size);
     TensorId copyOf(TensorId x, std::string_view op, DType dtype, bool keepOrder);
     TensorId gemm(TensorId x, TensorId weight, TensorId bias, bool weightTransposed);
-    TensorId fusedAttention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind);
+    TensorId fusedAttention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind, bool withDropout);
     TensorId eagerAttention(TensorId q, TensorId k, TensorId v, bool causal, bool wideSoftmax, bool withDropout);
     TensorId mathAttention(TensorId q, TensorId k, TensorId v, bool causal, bool withDropout);
     /// x in the dtype of products; weights and biases are taken to be there in it.
     TensorId factor(TensorId x);
+    /// What dropout drops of all elements: GPT-2's probability. Neither shapes nor prices depend on it.
+    static constexpr double kDropped = 0.1;
+    static void drawn(Kernel& kernel, std::uint16_t draw) {
+        kernel.scalar = kDropped;
+        kernel.draw = draw;
+    }
     TensorId repeatHeads(TensorId x, std::int64_t times);
     void multiply(Kernel& kernel, std::int64_t b, std::int64_t m, std::int64_t n, std::int64_t k, double products = 1);
     /// The owner of the memory of `id`, if `id` is all of it, contiguous and with no role yet; otherwise a copy.
@@ -196,6 +202,7 @@ private:
     bool m_inBackward = false, m_inNode = false;
     std::uint32_t m_node = 0;  // of backward's kernels
     bool m_tooLarge = false;
+    std::uint16_t m_draws = 0;
     std::vector<char> m_needsGradient;  // by tensor
     std::vector<TensorId> m_gradients;  // by tensor
     std::vector<Node> m_tape;

@@ -19,7 +19,7 @@ TensorId ProgramBuilder::attention(TensorId q, TensorId k, TensorId v, bool caus
         return mathAttention(q, k, v, causal, withDropout);
     if (kind == AttentionKind::Eager)
         return eagerAttention(q, k, v, causal, wideSoftmax || m_product != m_dtype, withDropout);
-    return fusedAttention(q, k, v, causal, kind);
+    return fusedAttention(q, k, v, causal, kind, withDropout);
 }
 
 namespace {
@@ -73,7 +73,8 @@ const FusedKernel& fusedKernel(Workload::AttentionKind kind) {
 
 }  // namespace
 
-TensorId ProgramBuilder::fusedAttention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind) {
+TensorId ProgramBuilder::fusedAttention(TensorId q, TensorId k, TensorId v, bool causal, AttentionKind kind,
+                                        bool withDropout) {
     const FusedKernel& fused = fusedKernel(kind);
     const Shape shape = shapeOf(q);
     if (kind == AttentionKind::Efficient) {
@@ -83,7 +84,9 @@ TensorId ProgramBuilder::fusedAttention(TensorId q, TensorId k, TensorId v, bool
     }
     const std::int64_t batchSize = shape[0], heads = shape[1], queries = shape[2], width = shape[3];
     const std::int64_t kvHeads = shapeOf(k)[1], keys = shapeOf(k)[2];
+    const std::uint16_t draw = withDropout ? ++m_draws : std::uint16_t{0};
     const auto describe = [=, this](Kernel& kernel, double products) {
+        if (draw != 0) drawn(kernel, draw);
         kernel.causal = causal;
         kernel.kvHeads = kvHeads;
         kernel.heads = heads;

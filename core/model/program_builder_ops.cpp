@@ -84,15 +84,18 @@ TensorId ProgramBuilder::dropout(TensorId x) {
     const TensorId mask = tensorLike("mask", x, cpu ? dtype : DType::Bool);
     const TensorId y = tensorLike(cpu ? "mul" : "native_dropout", x, dtype);
     if (cpu) {
-        emit(KernelKind::Elementwise, "bernoulli_", {}, {mask});
-        emit(KernelKind::Elementwise, "div_", {mask}, {mask});
-        emit(KernelKind::Elementwise, "mul", {x, mask}, {y});
+        drawn(emit(KernelKind::Bernoulli, "bernoulli_", {}, {mask}), ++m_draws);
+        emit(KernelKind::Scale, "div_", {mask}, {mask}).scalar = 1 / (1 - kDropped);
+        emit(KernelKind::Multiply, "mul", {x, mask}, {y});
     } else {
-        emit(KernelKind::Elementwise, "native_dropout", {x}, {y, mask});
+        drawn(emit(KernelKind::Dropout, "native_dropout", {x}, {y, mask}), ++m_draws);
     }
     record({y}, {x}, [this, x, y, mask, dtype, cpu] {
         const TensorId dx = tensorLike("d_input", x, dtype);
-        emit(KernelKind::Elementwise, cpu ? "mul" : "native_dropout_backward", {gradientOf(y), mask}, {dx});
+        if (cpu)
+            emit(KernelKind::Multiply, "mul", {gradientOf(y), mask}, {dx});
+        else
+            emit(KernelKind::DropoutGrad, "native_dropout_backward", {gradientOf(y), mask}, {dx}).scalar = kDropped;
         addGradient(x, dx);
     });
     return y;

@@ -225,6 +225,8 @@ Result<Workload> workloadOf(const Scenario& scenario, const ModelSpec& model, co
             return refuse(scenario, std::string(key), "this model's kernels are not known for it",
                           "choose a vision transformer of torchvision, a model of llama's family or GPT-2");
     }
+    const std::string& step = scenario.training.stepKind;
+    if (step == "evaluate" || step == "first_evaluate") workload.dropout = Workload::Dropout::Off;
     if (workload.autocast)
         SHARDSCOPE_TRY(checkAutocast(precision).map_error([&](Error e) { return scenario.located(std::move(e)); }));
     if (scenario.training.seqLen > 0 && std::holds_alternative<VitSpec>(model))

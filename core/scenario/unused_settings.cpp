@@ -93,7 +93,8 @@ std::vector<std::string> unusedSettings(const Scenario& scenario, const ModelSpe
         const auto* setting = std::ranges::find(kModelSettings, key.path, &ModelSetting::key);
         const bool used =
             setting != std::end(kModelSettings)
-                ? cases.empty() || changesModel(model, cases.front().workload, *setting)
+                ? cases.empty() || (!(key.path == "model.dropout" && cases.front().plan.evaluation) &&
+                                    changesModel(model, cases.front().workload, *setting))
                 : std::ranges::any_of(cases, [&](const Case& one) { return usedBy(key, scenario, one.plan); });
         if (!used) unused.emplace_back(key.path);
     }

@@ -2340,10 +2340,6 @@
         <translation>%1~%2의 정수 목록</translation>
     </message>
     <message>
-        <source>compiled layers are simulated, not run</source>
-        <translation>컴파일한 층은 시뮬레이션만 하고 실행하지 않습니다</translation>
-    </message>
-    <message>
         <source>found beside ddp_bucket_cap_mb, expected one of the two</source>
         <translation>ddp_bucket_cap_mb와 함께 있습니다. 둘 중 하나여야 합니다</translation>
     </message>
@@ -2386,14 +2382,6 @@
     <message>
         <source>leave it out, or choose the strategy single, naive or ddp</source>
         <translation>적지 않거나, single, naive, ddp 전략을 고르세요</translation>
-    </message>
-    <message>
-        <source>no device of this build has kernels for dropout or autocast, nor a CPU&apos;s dtype rules</source>
-        <translation>이 빌드의 어떤 장치에도 드롭아웃과 autocast의 커널이 없고, CPU의 형식 규칙도 없습니다</translation>
-    </message>
-    <message>
-        <source>leave model.dropout, model.kernel_rules and precision.autocast out, or simulate this model</source>
-        <translation>model.dropout, model.kernel_rules, precision.autocast를 적지 않거나, 이 모델을 시뮬레이션하세요</translation>
     </message>
 </context>
 </TS>

@@ -24,6 +24,7 @@ constexpr std::int64_t kRepeats = 15;
 /// Samples of the model's shapes; what they show does not matter.
 Batch anyBatch(const core::Model& model) {
     Batch batch;
+    batch.seeds.assign(static_cast<std::size_t>(model.workload.batch), 0);
     for (const core::Program& program : model.programs)
         for (std::size_t t = 0; t < program.tensors.size(); ++t) {
             const core::Tensor& tensor = program.tensors[t];
@@ -149,12 +150,7 @@ Result<core::ComputeTimes> computeTimes(const CalibrateConfig& config, const cor
 }  // namespace
 
 Result<core::MachineTimes> calibrate(const CalibrateConfig& config) {
-    core::Workload workload;
-    workload.batch = config.batch;
-    workload.dtype = config.plan.precision.compute();
-    workload.attention = config.attention;
-    workload.frozen = config.frozen;
-    SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(config.model, workload));
+    SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(config.model, config.workload));
     core::Plan alone;
     alone.policy = core::UnitPolicy::None;
     alone.optimizer = config.plan.optimizer;

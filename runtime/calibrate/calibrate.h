@@ -25,10 +25,8 @@ struct CalibrateConfig {
     std::int64_t ranks = 1;            ///< that will be at work at once
     std::vector<std::int64_t> groups;  ///< sizes of groups whose transfers are measured, ascending, each above 1
     Transport transport = Transport::Threads;
-    Wrap wrap = {};          ///< of their communicators
-    std::int64_t batch = 1;  ///< samples of a micro-batch
-    core::Workload::AttentionKind attention = core::Workload::AttentionKind::Flash;
-    std::vector<std::string> frozen = {};
+    Wrap wrap = {};  ///< of their communicators
+    core::Workload workload = {};
     std::int64_t steps = 12;  ///< measured ones, after two that are not
     std::string processor;    ///< what the result is named after
     std::int64_t cores = 1;

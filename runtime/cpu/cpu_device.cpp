@@ -31,6 +31,7 @@ CpuDevice::CpuDevice(std::int64_t capacity) : HostDevice(Fresh::AsItLies, capaci
 
 Result<bool> CpuDevice::tryFast(const KernelCall& call) {
     using core::KernelKind;
+    if (call.kernel.draw != 0) return false;
     switch (call.kernel.kind) {
         case KernelKind::Linear: return cpu::linear(call);
         case KernelKind::LinearInputGrad: return cpu::linearInputGrad(call);

@@ -43,10 +43,14 @@ struct Event {
 };
 
 /// One kernel of a program with its operands in the order of core::KernelKind. The kernel must outlive the work, the
-/// operands' list need not outlive the call.
+/// lists need not outlive the call.
 struct KernelCall {
     const core::Kernel& kernel;
     std::span<const TensorView> inputs, outputs;
+    /// Of a kernel that draws by chance (core::Kernel::draw): a seed for each sample of the batch, which is the
+    /// outermost dimension, or the outer part of it, of what is drawn for. Element i of a sample is
+    /// random::uniformAt(seed, i).
+    std::span<const std::uint64_t> seeds = {};
 };
 
 /// One parameter's update (framework semantics 8.2). `step` counts from 1.

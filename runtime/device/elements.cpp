@@ -102,6 +102,7 @@ std::vector<float> loadFloats(const TensorView& view) {
             case core::DType::F64: value = static_cast<float>(readAt<double>(view.data, at)); break;
             case core::DType::BF16: value = fromBfloat16(readAt<std::uint16_t>(view.data, at)); break;
             case core::DType::F16: value = fromHalf(readAt<std::uint16_t>(view.data, at)); break;
+            case core::DType::Bool: value = readAt<std::uint8_t>(view.data, at) != 0 ? 1.0f : 0.0f; break;
             default: assert(false && "a float tensor"); break;
         }
         values[static_cast<std::size_t>(i)] = value;
@@ -132,6 +133,7 @@ void storeFloats(const TensorView& view, std::span<const float> values) {
             case core::DType::F64: writeAt(view.data, at, static_cast<double>(value)); break;
             case core::DType::BF16: writeAt(view.data, at, toBfloat16(value)); break;
             case core::DType::F16: writeAt(view.data, at, toHalf(value)); break;
+            case core::DType::Bool: writeAt(view.data, at, static_cast<std::uint8_t>(value != 0.0f)); break;
             default: assert(false && "a float tensor"); break;
         }
     });

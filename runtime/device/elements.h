@@ -17,11 +17,11 @@ namespace shardscope::runtime {
 [[nodiscard]] std::uint16_t toHalf(float value);
 [[nodiscard]] float fromHalf(std::uint16_t bits);
 
-/// F32, BF16, F16 (and F64, narrowed).
+/// F32, BF16, F16 (and F64, narrowed); of Bool 0 and 1.
 [[nodiscard]] std::vector<float> loadFloats(const TensorView& view);
 /// I64 or I32.
 [[nodiscard]] std::vector<std::int64_t> loadIntegers(const TensorView& view);
-/// `values` must hold view.elements() values.
+/// `values` must hold view.elements() values. Bool: whether they are not 0.
 void storeFloats(const TensorView& view, std::span<const float> values);
 
 [[nodiscard]] bool isFloat(core::DType dtype);

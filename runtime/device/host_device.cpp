@@ -68,7 +68,8 @@ Result<Memory> HostDevice::allocate(core::MemoryCategory category, std::int64_t 
     StreamPools::Piece storage = m_pools.take(bytes, pool);
     if (!storage.data)
         return core::fail(core::ErrorCode::Unsupported,
-                          fmt::format("the host has no {} bytes for {}", bytes, core::nameOf(category)));
+                          fmt::format("the host has no {} bytes for {}", bytes, core::nameOf(category)), {},
+                          "use a smaller training.local_batch_size, a smaller model or fewer --ranks on this machine");
     if (m_fresh == Fresh::Poisoned) std::memset(storage.data.get(), kPoison, static_cast<std::size_t>(bytes));
     const Memory memory{m_nextMemory++, storage.data.get(), bytes, category};
     m_pieces.emplace(memory.id, Piece{std::move(storage), bytes, category, pool});

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "runtime/device/elements.h"
 #include "runtime/device/reference_kernels.h"
@@ -49,6 +50,25 @@ std::int64_t visible(const Sizes& sizes, std::int64_t s) {
     return sizes.causal ? std::min(s + 1, sizes.keys) : sizes.keys;
 }
 
+/// What dropout makes of the probabilities, if the kernel has any.
+struct Chances {
+    std::optional<Draws> draws;
+    double scale = 1;  ///< of what is kept
+    Sizes sizes;
+
+    static Result<Chances> of(const KernelCall& call, const Sizes& sizes) {
+        Chances chances{std::nullopt, 1, sizes};
+        if (call.kernel.draw == 0) return chances;
+        SHARDSCOPE_ASSIGN(chances.draws, drawsOf(call, sizes.batch * sizes.heads * sizes.queries * sizes.keys));
+        chances.scale = 1 / (1 - call.kernel.scalar);
+        return chances;
+    }
+    [[nodiscard]] double factor(std::int64_t b, std::int64_t h, std::int64_t s, std::int64_t t) const {
+        if (!draws) return 1;
+        return draws->keeps(((b * sizes.heads + h) * sizes.queries + s) * sizes.keys + t) ? scale : 0;
+    }
+};
+
 }  // namespace
 
 Result<void> attention(const KernelCall& call) {
@@ -59,6 +79,7 @@ Result<void> attention(const KernelCall& call) {
     std::vector<float> out(q.size()), logsumexp(static_cast<std::size_t>(sizes.batch * sizes.heads * sizes.queries));
     if (call.outputs[1].elements() != static_cast<std::int64_t>(logsumexp.size()))
         return shapeError(call, "has a logsumexp of another size than [batch, heads, sequence]");
+    SHARDSCOPE_ASSIGN(const Chances chances, Chances::of(call, sizes));
     std::vector<double> scores(static_cast<std::size_t>(sizes.keys)), sums(static_cast<std::size_t>(sizes.width));
     for (std::int64_t b = 0; b < sizes.batch; ++b)
         for (std::int64_t h = 0; h < sizes.heads; ++h)
@@ -76,7 +97,8 @@ Result<void> attention(const KernelCall& call) {
                 const double logSum = largest + std::log(total);
                 std::fill(sums.begin(), sums.end(), 0.0);
                 for (std::int64_t t = 0; t < seen; ++t) {
-                    const double probability = std::exp(scores[static_cast<std::size_t>(t)] - logSum);
+                    const double probability =
+                        std::exp(scores[static_cast<std::size_t>(t)] - logSum) * chances.factor(b, h, s, t);
                     const float* value = &v[sizes.key(b, h, t)];
                     for (std::int64_t i = 0; i < sizes.width; ++i)
                         sums[static_cast<std::size_t>(i)] += probability * value[i];
@@ -99,6 +121,7 @@ Result<void> attentionGrad(const KernelCall& call) {
         return shapeError(call, "has an output or its gradient of another shape than q");
     const auto dout = loadFloats(call.inputs[0]), q = loadFloats(call.inputs[1]), k = loadFloats(call.inputs[2]);
     const auto v = loadFloats(call.inputs[3]), out = loadFloats(call.inputs[4]), logsumexp = loadFloats(call.inputs[5]);
+    SHARDSCOPE_ASSIGN(const Chances chances, Chances::of(call, sizes));
     std::vector<double> dq(q.size(), 0.0), dk(k.size(), 0.0), dv(v.size(), 0.0);
     for (std::int64_t b = 0; b < sizes.batch; ++b)
         for (std::int64_t h = 0; h < sizes.heads; ++h)
@@ -110,11 +133,12 @@ Result<void> attentionGrad(const KernelCall& call) {
                 for (std::int64_t t = 0; t < visible(sizes, s); ++t) {
                     const std::size_t column = sizes.key(b, h, t);
                     const double p = std::exp(dot(&q[row], &k[column], sizes.width) * sizes.scale - logSum);
-                    const double dscore = p * (dot(&dout[row], &v[column], sizes.width) - inner) * sizes.scale;
+                    const double kept = chances.factor(b, h, s, t);
+                    const double dscore = p * (kept * dot(&dout[row], &v[column], sizes.width) - inner) * sizes.scale;
                     for (std::size_t i = 0; i < static_cast<std::size_t>(sizes.width); ++i) {
                         dq[row + i] += dscore * k[column + i];
                         dk[column + i] += dscore * q[row + i];
-                        dv[column + i] += p * dout[row + i];
+                        dv[column + i] += p * kept * dout[row + i];
                     }
                 }
             }

@@ -25,6 +25,8 @@ Result<void> reference::launch(const KernelCall& call) {
         case KernelKind::LogSoftmax: return loops::logSoftmax(call);
         case KernelKind::NllLoss: return loops::nllLoss(call);
         case KernelKind::ScaleVector: return loops::scaleVector(call);
+        case KernelKind::Dropout: return loops::dropout(call);
+        case KernelKind::Bernoulli: return loops::bernoulli(call);
         case KernelKind::LinearInputGrad: return loops::linearInputGrad(call);
         case KernelKind::LinearWeightGrad: return loops::linearWeightGrad(call);
         case KernelKind::BiasGrad: return loops::biasGrad(call);
@@ -39,7 +41,9 @@ Result<void> reference::launch(const KernelCall& call) {
         case KernelKind::NllLossGrad: return loops::nllLossGrad(call);
         case KernelKind::LogSoftmaxGrad: return loops::logSoftmaxGrad(call);
         case KernelKind::ScaleVectorGrad: return loops::scaleVectorGrad(call);
+        case KernelKind::DropoutGrad: return loops::dropoutGrad(call);
         case KernelKind::Add: return loops::addTensors(call);
+        case KernelKind::Multiply: return loops::multiply(call);
         case KernelKind::Scale: return loops::scale(call);
         case KernelKind::Copy: return loops::copyTensor(call);
         case KernelKind::Concat: return loops::concatParts(call);

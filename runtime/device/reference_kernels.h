@@ -51,6 +51,22 @@ namespace shardscope::runtime::reference {
 [[nodiscard]] core::Result<void> scale(const KernelCall& call);
 [[nodiscard]] core::Result<void> copyTensor(const KernelCall& call);
 
+// reference_random.cpp
+[[nodiscard]] core::Result<void> dropout(const KernelCall& call);
+[[nodiscard]] core::Result<void> dropoutGrad(const KernelCall& call);
+[[nodiscard]] core::Result<void> bernoulli(const KernelCall& call);
+[[nodiscard]] core::Result<void> multiply(const KernelCall& call);
+
+/// What a call draws for the elements of a tensor, in logical order, samples outermost.
+struct Draws {
+    std::span<const std::uint64_t> seeds;
+    std::int64_t ofSample = 1;  ///< elements
+    float dropped = 0;
+    [[nodiscard]] bool keeps(std::int64_t element) const;
+};
+/// An error where the call has no seeds, or the elements do not divide among its samples.
+[[nodiscard]] core::Result<Draws> drawsOf(const KernelCall& call, std::int64_t elements);
+
 /// An error unless the call has at least that many operands.
 [[nodiscard]] core::Result<void> expectOperands(const KernelCall& call, std::size_t inputs, std::size_t outputs);
 /// An error that names the kernel and says what does not fit.

@@ -95,8 +95,10 @@ Result<std::vector<std::int64_t>> labelsOf(const KernelCall& call, const TensorV
     if (labels.size() < rows) return shapeError(call, "has fewer labels than rows");
     for (std::int64_t label : labels)
         if (label >= classes)
-            return core::fail(core::ErrorCode::Input, "a label is " + std::to_string(label) + ", expected less than " +
-                                                          std::to_string(classes) + " (the model's classes)");
+            return core::fail(core::ErrorCode::Input,
+                              "a label is " + std::to_string(label) + ", expected less than " +
+                                  std::to_string(classes) + " (the model's classes)",
+                              {}, "look at the labels, or give the model as many classes: --set model.classes=N");
     return labels;
 }
 

@@ -13,8 +13,9 @@ Result<void> StreamedDevice::enqueue(StreamIndex stream, StreamTask task) {
 Result<void> StreamedDevice::launch(StreamIndex stream, const KernelCall& call) {
     return m_queues.enqueue(
         stream, [this, stream, &kernel = call.kernel, inputs = std::vector(call.inputs.begin(), call.inputs.end()),
-                 outputs = std::vector(call.outputs.begin(), call.outputs.end())] {
-            return m_worker->launch(stream, {kernel, inputs, outputs});
+                 outputs = std::vector(call.outputs.begin(), call.outputs.end()),
+                 seeds = std::vector(call.seeds.begin(), call.seeds.end())] {
+            return m_worker->launch(stream, {kernel, inputs, outputs, seeds});
         });
 }
 

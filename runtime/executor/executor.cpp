@@ -91,13 +91,14 @@ void Executor::findUnits() {
     m_placeOf.resize(m_model.parameters.size());
     m_hasParameter.assign(m_model.parameters.size(), false);
     m_makers = core::gradientMakers(m_model, m_class.layerBegin, m_class.layerEnd);
+    const std::vector<bool> cast = core::castByAutocast(m_model, m_class.layerBegin, m_class.layerEnd);
     for (const core::Block& block : m_graph.blocks) {
         if (!block.unit.valid() || block.rankClass != m_classId) continue;
         UnitMemory& unit = m_units[block.unit.index()];
         if (unit.unit != nullptr) continue;
         unit.unit = &m_graph.units[block.unit.index()];
         const std::int64_t ranks = m_graph.plan.policy == core::UnitPolicy::Fsdp ? m_graph.plan.mesh.dpShard : 1;
-        unit.layout = layOut(m_model, m_graph.plan, *unit.unit, ranks, ranks == 1 ? 0 : m_ranks.shard());
+        unit.layout = layOut(m_model, m_graph.plan, *unit.unit, ranks, ranks == 1 ? 0 : m_ranks.shard(), cast);
         unit.gradients.resize(unit.layout.places.size());
         unit.added.resize(unit.layout.places.size());
         for (std::size_t p = 0; p < unit.layout.places.size(); ++p) {
@@ -167,10 +168,13 @@ Result<void> Executor::checkModel() const {
             if (!m_hasParameter[parameter.index()])
                 return core::fail(core::ErrorCode::Input, fmt::format("no unit of {} holds {}", m_class.name,
                                                                       m_model.parameters[parameter.index()].name));
-            if (tensor.role == core::TensorRole::Parameter && tensor.dtype != dtype)
+            const UnitPlace where = m_placeOf[parameter.index()];
+            const core::DType expected =
+                m_model.workload.autocast ? m_units[where.unit].layout.places[where.place].type : dtype;
+            if (tensor.role == core::TensorRole::Parameter && tensor.dtype != expected)
                 return core::fail(core::ErrorCode::Input,
                                   fmt::format("the model computes with {} parameters, the plan gathers {}",
-                                              core::nameOf(tensor.dtype), core::nameOf(dtype)),
+                                              core::nameOf(tensor.dtype), core::nameOf(expected)),
                                   layer.name, "build the model for the plan's param_dtype");
         }
     }

@@ -28,6 +28,9 @@ struct Batch {
     std::vector<float> values;      ///< images
     std::vector<std::int64_t> ids;  ///< token ids (models that embed)
     std::vector<std::int64_t> labels;
+    /// One a sample, alike wherever the sample is seen in this step: what is drawn by chance for it follows from it.
+    /// Needed by models with dropout.
+    std::vector<std::uint64_t> seeds;
 };
 using BatchSource = std::function<core::Result<Batch>(std::uint16_t microBatch)>;
 
@@ -135,6 +138,10 @@ private:
     core::Result<TensorView> gradientOperand(const core::Op& op, const core::Tensor& tensor);
     core::Result<void> fillFromOutside(const core::Op& op, const core::StorageRef& storage,
                                        ActivationMemory::Piece& piece);
+    /// The samples of a micro-batch, asked for when something of them is needed first.
+    core::Result<const Batch*> batchOf(const core::Op& op);
+    /// The seeds of what a kernel draws; empty: it draws nothing.
+    core::Result<std::vector<std::uint64_t>> seedsOf(const core::Op& op, const core::Kernel& kernel);
     core::Result<void> noteLoss(const core::Op& op, const TensorView& loss);
     /// `scores`: samples x classes.
     core::Result<void> noteRight(const core::Op& op, const TensorView& scores);

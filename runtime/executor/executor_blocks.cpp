@@ -252,13 +252,15 @@ Result<void> Executor::allocateRepeated(BlockId id, UnitMemory& unit) {
 }
 
 core::DType Executor::gradientType(const ParameterPlace& place) const {
-    return m_graph.plan.policy == core::UnitPolicy::Ddp ? m_graph.plan.precision.original : madeGradientType(place);
+    const bool original = m_graph.plan.policy == core::UnitPolicy::Ddp || m_model.workload.autocast;
+    return original ? m_graph.plan.precision.original : madeGradientType(place);
 }
 
 core::DType Executor::madeGradientType(const ParameterPlace& place) const {
     const core::Precision& precision = m_graph.plan.precision;
-    if (m_graph.plan.policy == core::UnitPolicy::Ddp || m_graph.plan.fsdp.flat) return precision.compute();
-    if (m_graph.plan.policy == core::UnitPolicy::None) return place.type;  // nothing is reduced
+    // Nothing is reduced, or what is reduced was cast before.
+    if (m_graph.plan.policy != core::UnitPolicy::Fsdp) return place.type;
+    if (m_graph.plan.fsdp.flat) return precision.compute();
     // A narrower reduce dtype is what autograd already produces (framework semantics 1.10).
     return core::sizeOf(precision.reduction()) < core::sizeOf(place.type) ? precision.reduction() : place.type;
 }

@@ -7,6 +7,7 @@
 
 #include "core/graph/autograd_node.h"
 #include "runtime/device/elements.h"
+#include "runtime/device/random_draws.h"
 #include "runtime/executor/executor.h"
 
 namespace shardscope::runtime {
@@ -39,6 +40,12 @@ Result<void> Executor::compute(const core::Op& op) {
             for (const auto* operands : {&kernels[of].inputs, &kernels[of].outputs})
                 for (const core::TensorId tensor : *operands)
                     lastTouch[m_activations.locate(op.kernels.layer, tensor, inBackward(op)).storage] = k;
+    // What a loss makes are variables of its, which last until it returns.
+    const core::Layer& layer = m_model.layers[op.kernels.layer.index()];
+    if (layer.kind == core::LayerKind::Loss && !inBackward(op) && end == kernels.size())
+        for (std::uint32_t k = op.kernels.first; k < end; ++k)
+            for (const core::TensorId tensor : kernels[k].outputs)
+                lastTouch[m_activations.locate(op.kernels.layer, tensor, false).storage] = end - 1;
     const auto slot = static_cast<std::size_t>(core::MemoryCategory::Workspace);
     const std::int64_t before = m_device.liveBytes()[slot];
     m_device.resetPeak(core::MemoryCategory::Workspace);
@@ -69,7 +76,8 @@ Result<void> Executor::runKernel(const core::Op& op, std::uint32_t index, bool& 
     // Operands first: their absence says more than the edge that was broken.
     if (!waitsChecked) SHARDSCOPE_TRY(checkWaits(m_running));
     waitsChecked = true;
-    SHARDSCOPE_TRY(m_device.launch(op.stream, {kernel, inputs, outputs}));
+    SHARDSCOPE_ASSIGN(const std::vector<std::uint64_t> seeds, seedsOf(op, kernel));
+    SHARDSCOPE_TRY(m_device.launch(op.stream, {kernel, inputs, outputs, seeds}));
     for (std::size_t i = 0; i < kernel.outputs.size(); ++i) {
         const core::Tensor& tensor = program.tensor(kernel.outputs[i]);
         if (tensor.role == TensorRole::ParameterGradient) {
@@ -117,15 +125,16 @@ Result<TensorView> Executor::operand(const core::Op& op, core::TensorId id, bool
 Result<TensorView> Executor::parameterOperand(const core::Op& op, const core::Tensor& tensor) {
     const core::ParameterId parameter = m_model.layers[op.kernels.layer.index()].parameters[tensor.slot];
     const UnitPlace where = m_placeOf[parameter.index()];
-    const UnitMemory& unit = m_units[where.unit];
+    UnitMemory& unit = m_units[where.unit];
+    const ParameterPlace& place = unit.layout.places[where.place];
+    const Held& held = place.inMaster ? unit.master() : unit.unsharded;
     const std::string& name = m_model.parameters[parameter.index()].name;
-    if (!unit.unsharded.allocated())
-        return refuse(fmt::format("reads {} while unit {} is not unsharded", name, unit.unit->name));
-    if (unit.unsharded.content != Held::Content::Whole)
+    if (!held.allocated()) return refuse(fmt::format("reads {} while unit {} is not unsharded", name, unit.unit->name));
+    if (held.content != Held::Content::Whole)
         return refuse(fmt::format("reads {} before unit {} was copied out", name, unit.unit->name));
-    if (unit.unsharded.version != unit.version)
-        return refuse(fmt::format("reads {} as it was before the optimizer step", name));
-    TensorView view = wholePart(unit.unsharded.memory, unit.layout.places[where.place], 0, 1);
+    if (held.version != unit.version) return refuse(fmt::format("reads {} as it was before the optimizer step", name));
+    TensorView view = place.inMaster ? flatView(held.memory, place.type, place.offset, place.elements)
+                                     : wholePart(held.memory, place, 0, 1);
     view.shape = tensor.shape;
     view.strides = tensor.strides;
     return view;
@@ -156,11 +165,7 @@ Result<void> Executor::fillFromOutside(const core::Op& op, const core::StorageRe
         piece.filled = true;
         return {};
     }
-    if (op.microBatch >= m_batch.size()) return refuse("is of a micro-batch that the plan does not have");
-    std::optional<Batch>& batch = m_batch[op.microBatch];
-    if (!batch) {
-        SHARDSCOPE_ASSIGN(batch, (*m_batches)(op.microBatch));
-    }
+    SHARDSCOPE_ASSIGN(const Batch* batch, batchOf(op));
     const bool labels = tensor.slot == 1;
     const auto expect = [&](std::size_t found) -> Result<void> {
         if (static_cast<std::int64_t>(found) == view.elements()) return {};
@@ -181,6 +186,27 @@ Result<void> Executor::fillFromOutside(const core::Op& op, const core::StorageRe
     }
     piece.filled = true;
     return {};
+}
+
+Result<const Batch*> Executor::batchOf(const core::Op& op) {
+    if (op.microBatch >= m_batch.size()) return refuse("is of a micro-batch that the plan does not have");
+    std::optional<Batch>& batch = m_batch[op.microBatch];
+    if (!batch) {
+        SHARDSCOPE_ASSIGN(batch, (*m_batches)(op.microBatch));
+    }
+    return &*batch;
+}
+
+Result<std::vector<std::uint64_t>> Executor::seedsOf(const core::Op& op, const core::Kernel& kernel) {
+    std::vector<std::uint64_t> seeds;
+    if (kernel.draw == 0) return seeds;
+    SHARDSCOPE_ASSIGN(const Batch* batch, batchOf(op));
+    if (static_cast<std::int64_t>(batch->seeds.size()) != m_model.workload.batch)
+        return refuse(fmt::format("draws by chance for {} samples and finds seeds of {}", m_model.workload.batch,
+                                  batch->seeds.size()));
+    for (const std::uint64_t seed : batch->seeds)
+        seeds.push_back(random::seedOf(random::seedOf(seed, op.kernels.layer.index()), kernel.draw));
+    return seeds;
 }
 
 Result<void> Executor::noteLoss(const core::Op& op, const TensorView& loss) {

@@ -81,9 +81,10 @@ Result<void> Executor::copyOut(const core::Op& op, UnitMemory& unit) {
         if (shard.content != Content::Whole) return refuse("finds no parameters in the shard");
         SHARDSCOPE_TRY(checkWaits(m_running));
         for (const ParameterPlace& place : unit.layout.places)
-            SHARDSCOPE_TRY(m_device.copy(op.stream,
-                                         flatView(shard.memory, precision.original, place.offset, place.padded),
-                                         wholePart(unit.unsharded.memory, place, 0, 1)));
+            if (!place.inMaster)
+                SHARDSCOPE_TRY(m_device.copy(op.stream,
+                                             flatView(shard.memory, precision.original, place.offset, place.padded),
+                                             wholePart(unit.unsharded.memory, place, 0, 1)));
         unit.unsharded.version = unit.version;
         unit.unsharded.content = Content::Whole;
         return {};

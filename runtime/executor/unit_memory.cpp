@@ -23,7 +23,7 @@ std::int64_t UnitLayout::castBytes(core::DType original) const {
 }
 
 UnitLayout layOut(const core::Model& model, const core::Plan& plan, const core::Unit& unit, std::int64_t ranks,
-                  std::int64_t rank) {
+                  std::int64_t rank, const std::vector<bool>& cast) {
     UnitLayout layout;
     layout.ranks = ranks;
     layout.rank = rank;
@@ -32,7 +32,8 @@ UnitLayout layOut(const core::Model& model, const core::Plan& plan, const core::
     for (std::size_t i = 0; i < unit.parameters.size(); ++i) {
         const core::ParameterId id = unit.parameters[i];
         ParameterPlace place;
-        place.type = !unit.inOriginalDtype.empty() && unit.inOriginalDtype[i] ? original : compute;
+        place.inMaster = model.workload.autocast && !cast[id.index()];
+        place.type = place.inMaster || (!unit.inOriginalDtype.empty() && unit.inOriginalDtype[i]) ? original : compute;
         place.parameter = id;
         place.shape = model.parameters[id.index()].shape;
         place.elements = core::elementsOf(place.shape);
@@ -66,7 +67,7 @@ UnitLayout layOut(const core::Model& model, const core::Plan& plan, const core::
     std::ranges::stable_sort(types, std::ranges::greater{}, core::sizeOf);
     for (const core::DType type : types)
         for (ParameterPlace& place : layout.places) {
-            if (place.type != type) continue;
+            if (place.type != type || place.inMaster) continue;
             place.byteOffset = layout.bytes;
             layout.bytes += place.padded * core::sizeOf(type);
         }

@@ -31,6 +31,7 @@ struct ParameterPlace {
     std::int64_t ownAt = 0;               ///< where the own elements lie in the shard
     std::int64_t ownGradientAt = 0;       ///< like `ownAt`, in the share of the reduced gradients
     core::DType type = core::DType::F32;  ///< in which kernels read it
+    bool inMaster = false;                ///< where the optimizer updates it: autocast casts others only
     std::int64_t byteOffset = 0;          ///< of the whole, among the unsharded parameters; `type`s by size
 };
 
@@ -38,7 +39,7 @@ struct UnitLayout {
     std::vector<ParameterPlace> places;
     std::int64_t padded = 0;         ///< elements of the whole unit
     std::int64_t trainedPadded = 0;  ///< of its trained parameters
-    std::int64_t bytes = 0;          ///< of the whole unit, unsharded
+    std::int64_t bytes = 0;          ///< of the whole unit, unsharded; under autocast of its casts
     std::int64_t ranks = 1;          ///< shard group
     std::int64_t rank = 0;           ///< own position in it
     bool flat = false;               ///< FSDP1
@@ -50,9 +51,9 @@ struct UnitLayout {
     /// Of trained parameters: what the optimizer updates.
     [[nodiscard]] std::int64_t ownElements() const;
 };
-/// `ranks`: the plan's shards, or 1 where every rank has the whole.
+/// `ranks`: the plan's shards, or 1 where every rank has the whole. `cast`: core::castByAutocast.
 [[nodiscard]] UnitLayout layOut(const core::Model& model, const core::Plan& plan, const core::Unit& unit,
-                                std::int64_t ranks, std::int64_t rank);
+                                std::int64_t ranks, std::int64_t rank, const std::vector<bool>& cast);
 
 /// Memory of a block of the graph with what it holds now.
 struct Held {

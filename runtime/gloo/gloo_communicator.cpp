@@ -28,6 +28,9 @@ namespace {
 // Gloo's collectives have slots with a prefix in the highest byte, which is never 0.
 constexpr std::uint64_t kHeaderSlot = 1, kMessageSlot = 2;
 
+constexpr const char* kLookAtIt = "it was stopped, or works on: look at its process, or wait longer with --timeout";
+constexpr const char* kItSaysWhy = "what that rank prints says why; if it prints nothing, look for lack of memory";
+
 std::string milliseconds(std::chrono::milliseconds time) {
     return fmt::format("{} ms", time.count());
 }
@@ -70,7 +73,7 @@ private:
         return {ErrorCode::Io,
                 fmt::format("{} did not open communicator {} within {}", who, m_channel.name, milliseconds(m_patience)),
                 {},
-                {}};
+                "it was stopped, or is slow to get there: --join-timeout says how long is waited"};
     }
     StoreClient& m_client;
     const GlooChannel& m_channel;
@@ -106,8 +109,10 @@ Result<void> GlooCommunicator::connect() {
     } catch (const std::exception& thrown) {
         m_world.m_lostPeer = !store.error || client.lostRank();
         if (store.error) return tl::unexpected(*store.error);
-        return core::fail(ErrorCode::Io, fmt::format("rank {} could not connect to its peers of communicator {}: {}",
-                                                     m_world.m_address.rank, name(), thrown.what()));
+        return core::fail(ErrorCode::Io,
+                          fmt::format("rank {} could not connect to its peers of communicator {}: {}",
+                                      m_world.m_address.rank, name(), thrown.what()),
+                          {}, "each rank's machine must reach every other one: no firewall between them");
     }
     const std::lock_guard lock(channel.mutex);
     channel.ownBuffers.resize(channel.members.size());
@@ -139,12 +144,14 @@ Result<void> GlooCommunicator::exchange(const std::vector<int>& peers) {
         return core::fail(ErrorCode::Io,
                           fmt::format("rank {} has gone: its connection to rank {} broke before {} "
                                       "(communicator {})",
-                                      worldRank(p), m_world.m_address.rank, describe(channel.own), name()));
+                                      worldRank(p), m_world.m_address.rank, describe(channel.own), name()),
+                          {}, kItSaysWhy);
     };
     const auto waitedFor = [&](const std::vector<std::int64_t>& ranks) {
         return core::fail(ErrorCode::Io,
                           fmt::format("rank {} waited {} for {} in {} (communicator {})", m_world.m_address.rank,
-                                      milliseconds(patience), nameRanks(ranks), describe(channel.own), name()));
+                                      milliseconds(patience), nameRanks(ranks), describe(channel.own), name()),
+                          {}, kLookAtIt);
     };
     std::vector<std::int64_t> late;
     for (const int p : peers) {
@@ -226,12 +233,14 @@ core::Error GlooCommunicator::broken(const CallLabel& label, const std::vector<i
                 fmt::format("rank {} waited {} for {} to go on with {}", m_world.m_address.rank, milliseconds(patience),
                             who, where),
                 {},
-                {}};
+                kLookAtIt};
     // Gloo begins with a place in its sources.
     if (const std::size_t place = thrown.find("] "); thrown.starts_with('[') && place != std::string_view::npos)
         thrown.remove_prefix(place + 2);
-    return {
-        ErrorCode::Io, fmt::format("rank {} lost {} in {}: {}", m_world.m_address.rank, who, where, thrown), {}, {}};
+    return {ErrorCode::Io,
+            fmt::format("rank {} lost {} in {}: {}", m_world.m_address.rank, who, where, thrown),
+            {},
+            kItSaysWhy};
 }
 
 Result<Transfer> GlooCommunicator::call(const CallLabel& label, CallRole role, std::uint64_t value,
@@ -379,8 +388,9 @@ Result<void> GlooCommunicator::agree(const std::string& what, std::uint64_t valu
 }
 
 // The other ranks learn of it when this one's connections close.
-void GlooCommunicator::abandon(const core::Error&) {
+void GlooCommunicator::abandon(const core::Error& why) {
     m_world.m_network->fail(nullptr);
+    if (m_world.m_abandoned && !m_world.m_told.exchange(true)) m_world.m_abandoned(why);
 }
 
 }  // namespace shardscope::runtime

@@ -38,7 +38,8 @@ Result<std::unique_ptr<GlooWorld>> GlooWorld::create(const RankAddress& address,
         gloo::transport::tcp::attr attributes(hereAt.c_str());
         world->m_network->device = gloo::transport::tcp::CreateDevice(attributes);
     } catch (const std::exception& thrown) {
-        return core::fail(core::ErrorCode::Io, fmt::format("Gloo cannot use {}: {}", hereAt, thrown.what()));
+        return core::fail(core::ErrorCode::Io, fmt::format("Gloo cannot use {}: {}", hereAt, thrown.what()), {},
+                          "give --rendezvous an address of a network that this machine is in");
     }
     return world;
 }

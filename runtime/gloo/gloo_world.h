@@ -44,6 +44,11 @@ public:
     /// must outlive it.
     std::unique_ptr<Communicator> communicator(const std::string& name, const std::vector<std::int64_t>& members);
 
+    /// `handler` is told why this rank cannot go on, at once and once: Gloo's calls are not woken in the middle of a
+    /// transfer, so that the rank itself may end only when its peers have moved on. From any thread that abandons a
+    /// communicator; before the first one is opened.
+    void onAbandon(std::function<void(const core::Error& why)> handler) { m_abandoned = std::move(handler); }
+
     /// A peer's connection has broken, so that the errors of this rank are another's fault.
     [[nodiscard]] bool lostPeer() const { return m_lostPeer; }
 
@@ -59,7 +64,8 @@ private:
     std::unique_ptr<Network> m_network;
     std::mutex m_mutex;                   ///< of m_opened
     std::map<std::string, int> m_opened;  ///< how often, by name and members
-    std::atomic<bool> m_lostPeer{false};
+    std::atomic<bool> m_lostPeer{false}, m_told{false};
+    std::function<void(const core::Error&)> m_abandoned;
 };
 
 }  // namespace shardscope::runtime

@@ -33,7 +33,8 @@ Result<ChildProcess> ChildProcess::start(const std::string& program, const std::
                                          const std::vector<std::string>& environment) {
     int ends[2] = {-1, -1};
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return core::fail(ErrorCode::Io, "no pipe for a rank: " + std::system_category().message(errno));
+        return core::fail(ErrorCode::Io, "no pipe for a rank: " + std::system_category().message(errno), {},
+                          "start fewer --ranks, or raise the limit of open files (ulimit -n)");
     Socket from(ends[0]), to(ends[1]);
     fcntl(from.descriptor(), F_SETFL, O_NONBLOCK);
     std::vector<std::string> argumentWords = arguments, environmentWords = environment;
@@ -55,7 +56,8 @@ Result<ChildProcess> ChildProcess::start(const std::string& program, const std::
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (error != 0)
-        return core::fail(ErrorCode::Io, "cannot start a rank: " + std::system_category().message(error), program);
+        return core::fail(ErrorCode::Io, "cannot start a rank: " + std::system_category().message(error), program,
+                          "start fewer --ranks, or raise the limit of processes (ulimit -u)");
     return ChildProcess(id, std::move(from));
 }
 

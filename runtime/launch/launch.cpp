@@ -153,7 +153,10 @@ std::optional<core::Error> causeOf(const Children& children, const RankCollector
     if (!troubleSince) troubleSince = Clock::now();
     if (Clock::now() - *troubleSince < kCause) return std::nullopt;
     if (failure) return ofRank(failure->rank, failure->failure.error);
-    return core::Error{ErrorCode::Internal, fmt::format("rank {} {}", *ended, children.howItEnded(*ended)), {}, {}};
+    return core::Error{ErrorCode::Internal,
+                       fmt::format("rank {} {}", *ended, children.howItEnded(*ended)),
+                       {},
+                       "what it printed, if anything, stands above"};
 }
 
 }  // namespace
@@ -176,7 +179,8 @@ Result<TrainReport> launchRanks(const TrainConfig& config, const LaunchOptions& 
         if (collector.complete()) return collector.report();
         if (!troubleSince) troubleSince = Clock::now();
         if (Clock::now() - *troubleSince >= kCause)
-            return core::fail(ErrorCode::Internal, "the ranks ended without telling what came of their training");
+            return core::fail(ErrorCode::Internal, "the ranks ended without telling what came of their training", {},
+                              "what they printed, if anything, stands above");
     }
 }
 

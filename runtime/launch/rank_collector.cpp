@@ -48,7 +48,7 @@ void RankCollector::take(std::int64_t rank, std::span<const std::byte> bytes) {
         step->rank = rank;
         // Nothing in it is trusted: a step that is none has nobody to tell.
         const TrainConfig& config = m_training.config();
-        if (config.progress && step->step >= 0 && step->step < config.steps) config.progress(*step);
+        if (config.progress && canHaveBeen(*step, config.steps)) config.progress(*step);
         return;
     }
     const std::lock_guard lock(m_mutex);
@@ -123,7 +123,8 @@ std::uint64_t fingerprintOf(const Training& training) {
     };
     const auto mixNumbers = [&](auto... numbers) { mix(std::bit_cast<std::uint64_t>(numbers)...); };
     mix(config.steps, config.batch, config.seed, config.setEpoch, config.schedule, config.keepGradients,
-        config.keepParameters, config.device, config.data, config.images != nullptr);
+        config.keepParameters, config.device, config.data, config.images != nullptr, config.dropout, config.cpuRules,
+        config.autocast);
     const OptimizerSettings& optimizer = config.optimizer;
     mixNumbers(config.link.bandwidth, config.link.latency, optimizer.learningRate, optimizer.beta1, optimizer.beta2,
                optimizer.epsilon, optimizer.momentum, optimizer.weightDecay);

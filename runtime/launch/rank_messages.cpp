@@ -20,6 +20,8 @@ constexpr std::size_t kMostParameters = std::size_t{1} << 20;
 // clock, and sums over all ranks, fit in 64 bits.
 constexpr std::int64_t kFarthest = std::int64_t{1} << 60, kLongest = std::int64_t{1} << 50;
 
+constexpr const char* kSameProgram = "start every rank with the same program";
+
 bool near(std::int64_t instant) {
     return instant >= -kFarthest && instant <= kFarthest;
 }
@@ -189,17 +191,22 @@ Result<RankMessage> decode(std::span<const std::byte> bytes) {
             break;
         }
         case Kind::Result: message = getResult(in); break;
-        default: return core::fail(core::ErrorCode::Io, "a message of an unknown kind");
+        default: return core::fail(core::ErrorCode::Io, "a message of an unknown kind", {}, kSameProgram);
     }
     if (!in.whole())
-        return core::fail(core::ErrorCode::Io, fmt::format("a message of {} bytes is cut or too long", bytes.size()));
+        return core::fail(core::ErrorCode::Io, fmt::format("a message of {} bytes is cut or too long", bytes.size()),
+                          {}, kSameProgram);
     return message;
+}
+
+bool canHaveBeen(const RankStep& step, std::int64_t steps) {
+    return step.step >= 0 && step.step < steps && lasts(step.beginNs, step.endNs) && step.waitingNs >= 0 &&
+           step.waitingNs <= kLongest && step.peakBytes >= 0 && step.peakBytes <= kFarthest;
 }
 
 Result<void> checkResult(const RankResult& result, const Training& training, std::int64_t rank) {
     const auto refuse = [&](const std::string& what) {
-        return core::fail(core::ErrorCode::Io, fmt::format("the result of rank {} {}", rank, what), {},
-                          "start every rank with the same program");
+        return core::fail(core::ErrorCode::Io, fmt::format("the result of rank {} {}", rank, what), {}, kSameProgram);
     };
     const RankRecord& record = result.record;
     const TrainConfig& config = training.config();

@@ -25,6 +25,8 @@ using RankMessage = std::variant<RankStep, RankFailure, RankResult>;
 [[nodiscard]] std::vector<std::byte> encode(const RankMessage& message);
 /// Errors: bytes that are no such message.
 [[nodiscard]] core::Result<RankMessage> decode(std::span<const std::byte> bytes);
+/// Whether a rank can have done that step of so many: instants and bytes of which sums over all ranks do not overflow.
+[[nodiscard]] bool canHaveBeen(const RankStep& step, std::int64_t steps);
 /// Errors: a result that is not one of this rank of this training, or from which no report can be made: instants out of
 /// order or so far apart that sums of them overflow.
 [[nodiscard]] core::Result<void> checkResult(const RankResult& result, const Training& training, std::int64_t rank);

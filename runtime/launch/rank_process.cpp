@@ -30,6 +30,8 @@ std::optional<std::int64_t> numberIn(const char* variable) {
     return number;
 }
 
+constexpr std::chrono::milliseconds kTellAtOnce{1000};
+
 /// What a rank does between joining and leaving.
 Result<void> trainAndTell(Training& training, StoreClient& store, const RankAddress& address, GlooPatience patience,
                           std::unique_ptr<GlooWorld>& world) {
@@ -39,6 +41,11 @@ Result<void> trainAndTell(Training& training, StoreClient& store, const RankAddr
     SHARDSCOPE_ASSIGN(result.clockAtStart, exchangeClocks(store));
     const ClockFit clock(result.clockAtStart, {});
     SHARDSCOPE_ASSIGN(world, GlooWorld::create(address, store.ownAddress(), patience, clock.offset()));
+    // The rank's own connection is busy with what its thread tells, and its end may be long in coming.
+    world->onAbandon([&address, &world](const core::Error& why) {
+        auto other = StoreClient::join(address, ConnectionPurpose::Extra, kTellAtOnce);
+        if (other) (void)other->tell(encode(RankFailure{why, world->lostPeer()}));
+    });
     const auto communicators = [&](const std::string& name, const std::vector<std::int64_t>& members) {
         return world->communicator(name, members);
     };
@@ -103,7 +110,9 @@ Result<TrainReport> runRankAndServe(const TrainConfig& config, const RankProcess
         (void)collector.wait(std::chrono::milliseconds(20));
     }
     if (!done) return tl::unexpected(done.error());
-    if (!collector.complete()) return core::fail(ErrorCode::Io, "not every rank has told what came of its training");
+    if (!collector.complete())
+        return core::fail(ErrorCode::Io, "not every rank has told what came of its training", {},
+                          "what the other ranks print says why");
     server->waitUntilAllLeft(std::chrono::seconds(5));
     return collector.report();
 }

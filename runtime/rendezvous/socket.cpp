@@ -25,6 +25,8 @@ using core::Result;
 
 namespace {
 
+constexpr const char* kServedByRank0 = "rank 0 serves it: what it prints says why it stopped";
+
 std::string systemText(int error) {
     return std::system_category().message(error);
 }
@@ -43,7 +45,7 @@ Result<Addresses> addressesOf(const Endpoint& endpoint, bool passive) {
     const int status = getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &list);
     if (status != 0)
         return fail(ErrorCode::Io, fmt::format("no address of \"{}\": {}", endpoint.host, gai_strerror(status)),
-                    toString(endpoint));
+                    toString(endpoint), "name a machine that this one knows, or give its address in digits");
     return Addresses(list);
 }
 
@@ -69,12 +71,13 @@ Result<void> transferAll(const Socket& connection, std::byte* data, std::size_t 
             size -= static_cast<std::size_t>(moved);
             continue;
         }
-        if (moved == 0) return fail(ErrorCode::Io, "the rendezvous has closed the connection");
+        if (moved == 0) return fail(ErrorCode::Io, "the rendezvous has closed the connection", {}, kServedByRank0);
         if (errno == EINTR) continue;
         if (errno != EAGAIN && errno != EWOULDBLOCK)
-            return fail(ErrorCode::Io, "the connection to the rendezvous broke: " + systemText(errno));
+            return fail(ErrorCode::Io, "the connection to the rendezvous broke: " + systemText(errno), {},
+                        kServedByRank0);
         if (!waitFor(connection.descriptor(), sending ? POLLOUT : POLLIN, deadline))
-            return fail(ErrorCode::Io, "the rendezvous does not answer");
+            return fail(ErrorCode::Io, "the rendezvous does not answer", {}, kServedByRank0);
     }
     return {};
 }
@@ -183,7 +186,9 @@ Result<Socket> connectTo(const Endpoint& endpoint, Deadline deadline) {
     for (int error = 0;;) {
         for (const addrinfo* a = addresses.get(); a != nullptr; a = a->ai_next) {
             Socket socket(::socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, a->ai_protocol));
-            if (!socket.open()) return fail(ErrorCode::Io, "no socket: " + systemText(errno), toString(endpoint));
+            if (!socket.open())
+                return fail(ErrorCode::Io, "no socket: " + systemText(errno), toString(endpoint),
+                            "raise the limit of open files (ulimit -n)");
             if (connect(socket.descriptor(), a->ai_addr, a->ai_addrlen) != 0) {
                 error = errno;
                 if (error != EINPROGRESS) continue;

@@ -77,7 +77,9 @@ Result<StoreClient::Answer> StoreClient::askUntil(Deadline deadline, std::span<c
 }
 
 Result<void> StoreClient::send(std::span<const std::byte> request, Deadline deadline) {
-    if (!m_socket.open()) return fail(ErrorCode::Io, "the connection to the rendezvous was given up");
+    if (!m_socket.open())
+        return fail(ErrorCode::Io, "the connection to the rendezvous was given up", {},
+                    "what rank 0 prints says whether it still serves");
     auto sent = sendMessage(m_socket, request, deadline);
     if (!sent) m_socket = Socket();  // half a message may have gone: what followed would be taken for its rest
     return sent;

@@ -49,12 +49,15 @@ std::string nameRanks(const std::vector<std::int64_t>& ranks) {
 Result<std::unique_ptr<StoreServer>> StoreServer::start(Settings settings) {
     SHARDSCOPE_ASSIGN(Socket listening, listenAt(settings.at));
     Socket wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!wake.open()) return core::fail(core::ErrorCode::Io, "no event descriptor for the store");
+    if (!wake.open())
+        return core::fail(core::ErrorCode::Io, "no event descriptor for the store", {},
+                          "raise the limit of open files (ulimit -n)");
     std::unique_ptr<StoreServer> server(new StoreServer(std::move(settings), std::move(listening), std::move(wake)));
     try {
         server->m_thread = std::thread([raw = server.get()] { raw->serve(); });
     } catch (const std::system_error& thrown) {
-        return core::fail(core::ErrorCode::Io, fmt::format("no thread for the store: {}", thrown.what()));
+        return core::fail(core::ErrorCode::Io, fmt::format("no thread for the store: {}", thrown.what()), {},
+                          "raise the limit of processes (ulimit -u)");
     }
     return server;
 }
@@ -121,7 +124,13 @@ void StoreServer::serve() {
 void StoreServer::accept() {
     Socket socket(::accept4(m_listening.descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     const auto most = static_cast<std::size_t>(m_settings.ranks) * 16 + 64;
-    if (!socket.open() || m_connections.size() >= most) return;
+    if (!socket.open()) return;
+    if (m_connections.size() >= most) {
+        // Whoever says nothing gives way, the longest silent first: ranks say at once who they are.
+        const auto mute = std::ranges::find(m_connections, false, [](const auto& one) { return one->greeted; });
+        if (mute == m_connections.end()) return;
+        m_connections.erase(mute);
+    }
     const int on = 1;
     setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     auto connection = std::make_unique<Connection>();

@@ -25,10 +25,10 @@ struct ForwardPass {
 };
 
 Result<ForwardPass> forwardPass(const EvaluationConfig& config, std::int64_t batch) {
-    core::Workload workload;
+    core::Workload workload = config.workload;
     workload.batch = batch;
     workload.dtype = config.precision.compute();
-    workload.attention = config.attention;
+    workload.dropout = core::Workload::Dropout::Off;
     core::Plan plan;
     plan.name = "evaluation";
     plan.policy = core::UnitPolicy::None;

@@ -16,7 +16,8 @@ struct EvaluationConfig {
     DeviceKind device = DeviceKind::Cpu;
     core::VitSpec model;
     core::Precision precision;
-    core::Workload::AttentionKind attention = core::Workload::AttentionKind::Flash;
+    /// Which kernels the model has; its batch, number format and dropout do not matter.
+    core::Workload workload = {};
     std::int64_t images = 0;   ///< how many, from the first on; 0: all
     std::int64_t threads = 1;  ///< each runs a graph of one rank on its share of the images
 };

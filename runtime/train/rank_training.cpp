@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "runtime/data/sample_order.h"
+#include "runtime/device/random_draws.h"
 #include "runtime/executor/rank_map.h"
 #include "runtime/train/exposed_waiting.h"
 
@@ -30,18 +31,31 @@ public:
 
     Result<Batch> of(std::int64_t step, std::uint16_t microBatch) {
         const TrainConfig& config = m_training->config();
+        const auto count = static_cast<std::size_t>(config.batch);
+        std::vector<std::int64_t> samples(count);
         if (m_order) {
-            const auto count = static_cast<std::size_t>(config.batch);
-            const auto* vit = std::get_if<core::VitSpec>(&config.model);
-            return batchOf(*m_training->images(), m_order->indicesOf(step).subspan(microBatch * count, count),
-                           vit->channels);
+            std::ranges::copy(m_order->indicesOf(step).subspan(microBatch * count, count), samples.begin());
+        } else {
+            const std::int64_t microBatches = m_training->graph().plan.microBatches;
+            std::iota(samples.begin(), samples.end(), (m_dataRank * microBatches + microBatch) * config.batch);
         }
-        const std::int64_t first = (m_dataRank * m_training->graph().plan.microBatches + microBatch) * config.batch;
-        if (config.samples) return config.samples(step, first, config.batch);
-        return formulaBatch(*std::get_if<core::VitSpec>(&config.model), first, config.batch);
+        SHARDSCOPE_ASSIGN(Batch batch, valuesOf(step, samples));
+        // By the sample, not by its place: whatever rank and micro-batch see it drop the same of it.
+        const std::uint64_t ofStep = random::seedOf(config.seed, static_cast<std::uint64_t>(step));
+        for (const std::int64_t sample : samples)
+            batch.seeds.push_back(random::seedOf(ofStep, static_cast<std::uint64_t>(sample)));
+        return batch;
     }
 
 private:
+    Result<Batch> valuesOf(std::int64_t step, std::span<const std::int64_t> samples) {
+        const TrainConfig& config = m_training->config();
+        const auto* vit = std::get_if<core::VitSpec>(&config.model);
+        if (m_order) return batchOf(*m_training->images(), samples, vit->channels);
+        if (config.samples) return config.samples(step, samples.front(), config.batch);
+        return formulaBatch(*vit, samples.front(), config.batch);
+    }
+
     RankSamples(const Training& training, std::int64_t dataRank) : m_training(&training), m_dataRank(dataRank) {}
 
     const Training* m_training;

@@ -5,7 +5,7 @@
 
 namespace shardscope::runtime {
 
-/// Errors: what plans say and no device executes (compiled layers, 8-bit AdamW).
+/// Errors: what plans say and no device executes (8-bit AdamW).
 [[nodiscard]] core::Result<void> checkRunnable(const core::Plan& plan);
 
 }  // namespace shardscope::runtime

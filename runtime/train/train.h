@@ -46,7 +46,9 @@ struct TrainConfig {
     /// Samples of a micro-batch of one rank. The global batch is batch x plan.microBatches x data-parallel ranks.
     std::int64_t batch = 1;
     core::Workload::AttentionKind attention = core::Workload::AttentionKind::Flash;
-    std::vector<std::string> frozen = {};  ///< modules and parameters that are not trained
+    core::Workload::Dropout dropout = core::Workload::Dropout::Config;
+    bool cpuRules = false, autocast = false;  ///< as in core::Workload
+    std::vector<std::string> frozen = {};     ///< modules and parameters that are not trained
     std::int64_t steps = 5;
     OptimizerSettings optimizer;
     LearningRateSchedule schedule = LearningRateSchedule::Constant;
@@ -96,6 +98,9 @@ struct TrainReport {
     std::uint64_t graphHash = 0;
     std::vector<RankClock> clocks;  ///< by rank; empty where ranks are threads, which have one clock
 };
+
+/// What the model's programs are made for. An evaluation drops nothing.
+[[nodiscard]] core::Workload workloadOf(const TrainConfig& config);
 
 /// How many images are generated where none are given; at least what a step takes.
 [[nodiscard]] std::int64_t generatedImages(std::int64_t globalBatch);

@@ -71,6 +71,18 @@ Result<void> checkUnits(const core::Model& model, const core::StepGraph& graph) 
 
 }  // namespace
 
+core::Workload workloadOf(const TrainConfig& config) {
+    core::Workload workload;
+    workload.batch = config.batch;
+    workload.dtype = config.plan.precision.compute();
+    workload.attention = config.attention;
+    workload.dropout = config.plan.evaluation ? core::Workload::Dropout::Off : config.dropout;
+    workload.cpuRules = config.cpuRules;
+    workload.autocast = config.autocast;
+    workload.frozen = config.frozen;
+    return workload;
+}
+
 std::int64_t generatedImages(std::int64_t globalBatch) {
     return std::max<std::int64_t>(40000, globalBatch);
 }
@@ -79,12 +91,7 @@ Result<std::unique_ptr<Training>> Training::create(const TrainConfig& config) {
     SHARDSCOPE_TRY(checkConfig(config));
     SHARDSCOPE_TRY(checkRunnable(config.plan));
     std::unique_ptr<Training> training(new Training(config));
-    core::Workload workload;
-    workload.batch = config.batch;
-    workload.dtype = config.plan.precision.compute();
-    workload.attention = config.attention;
-    workload.frozen = config.frozen;
-    SHARDSCOPE_ASSIGN(training->m_model, core::buildModel(config.model, workload));
+    SHARDSCOPE_ASSIGN(training->m_model, core::buildModel(config.model, workloadOf(config)));
     if (config.graph == nullptr) {
         SHARDSCOPE_ASSIGN(training->m_built, core::buildStepGraph(training->m_model, config.plan));
     }

@@ -147,11 +147,14 @@ check "ranks outlive their launcher" nobody_left $ranks
 port=$(free_port)
 timeout 60 "$program" run vit_tiny --ranks 3 --steps 3 --rank 2 --rendezvous "127.0.0.1:$port" >"$work/two" 2>&1 &
 two=$!
-timeout 60 "$program" run vit_tiny --ranks 3 --steps 3 --rank 1 --rendezvous "127.0.0.1:$port" >"$work/one" 2>&1 &
+timeout 60 "$program" run vit_tiny --ranks 3 --steps 3 --rank 1 --rendezvous "127.0.0.1:$port" --json -o "$work/one.json" \
+  >"$work/one" 2>"$work/one.err" &
 one=$!
 expect 0 "" run vit_tiny --ranks 3 --steps 3 --json --rank 0 --rendezvous "127.0.0.1:$port"
 wait $one
-check "rank 1 ends with $?: $(cat "$work/one")" test $? -eq 0
+check "rank 1 ends with $?: $(cat "$work/one.err")" test $? -eq 0
+check "rank 1 does not say that rank 0 reports" grep -q "^rank 1: -o, --json not used here: rank 0 reports" "$work/one.err"
+check "rank 1 reports" test ! -s "$work/one" -a ! -e "$work/one.json"
 wait $two
 check "rank 2 ends with $?: $(cat "$work/two")" test $? -eq 0
 what_counts <"$work/out" >"$work/by_hand"

@@ -139,7 +139,7 @@ expect 3 "vocab" simulate vit_tiny --set model.vocab=5
 expect 0 "" simulate vit_tiny --set parallelism.data_parallel_replicate_degree=2
 expect 5 "no device" run --device abacus
 # What no device runs is said before anything is printed, and not as one rank's mishap.
-expect 5 "^shardscope: --set \[training\] compile: " run --steps 1 --set training.compile=true
+expect 5 "^shardscope: --set \[training\] optimizer: " run --steps 1 --set training.optimizer=adamw_8bit
 check "a refused run has printed something" test ! -s "$work/out"
 expect 0 "" run --steps 1 --json --set training.first_step=true --set parallelism.ddp_bucket_cap_mb=9
 for member in '"model": "vit_tutorial_12"' '"device": "cpu"' '"images": 40000' '"parallelism.ddp_bucket_cap_mb"' '"training.first_step"'; do
@@ -157,6 +157,15 @@ for found in 1e3 "" 0 010; do
   expect 2 "expected a whole number from 1 to 100000, found \"$found\"" run --steps "$found"
 done
 expect 2 'found "nan"' run --timeout nan
+expect 0 "" run vit_tiny --device reference --ranks 2 --steps 1 --timeout 5 --join-timeout 6 --set training.compile=true
+for option in --timeout --join-timeout training.compile; do
+  check "$option is not said to be not used" grep -q "not used: $option changes nothing here" "$work/out"
+done
+expect 0 "" run vit_tiny --device reference --strategy ddp --ranks 2 --steps 1 --set model.dropout=on \
+  --set model.kernel_rules=cpu --set precision.autocast=true --set precision.mixed_precision_param=bfloat16
+expect 2 "2 x 4 GPUs, but --ranks 4" run --ranks 4 --steps 1 --set cluster.nodes=2 --set cluster.gpus_per_node=4
+expect 2 "does not divide among 3 nodes" run --ranks 4 --steps 1 --set cluster.nodes=3
+expect 0 "" run vit_tiny --ranks 4 --steps 1 --set cluster.nodes=2
 expect 2 "strategy single has 1 rank" run --ranks 2 --strategy single --steps 1
 expect 2 "without a limit" run --ranks-as threads --timeout 5 --steps 1
 expect 2 "without a limit" run --ranks-as threads --join-timeout 5 --steps 1

@@ -20,15 +20,13 @@ TEST(Calibrate, MeasuresEveryKernelOfTheModelAndEveryTransferOfThePlan) {
         config.ranks = 4;
         config.groups = {2, 4};
         config.transport = device == DeviceKind::Cpu ? Transport::Gloo : Transport::Threads;
-        config.batch = 2;
+        config.workload.batch = 2;
         config.steps = 2;
         config.cores = 2;
         config.processor = "this one";
         const auto times = calibrate(config);
         ASSERT_TRUE(times) << describe(times.error());
-        core::Workload workload;
-        workload.batch = config.batch;
-        const core::Model model = *core::buildModel(vit, workload);
+        const core::Model model = *core::buildModel(vit, config.workload);
         ASSERT_EQ(times->compute.size(), 2u);
         EXPECT_EQ(times->compute[1].busy, 2);
         for (const core::ComputeTimes& one : times->compute) {

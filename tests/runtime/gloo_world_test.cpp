@@ -48,6 +48,19 @@ TEST(GlooWorld, AMemberThatDoesNotOpenTheCommunicatorIsNamed) {
     EXPECT_TRUE(inTime);
 }
 
+// Before its streams have come to an end, which Gloo may hold up.
+TEST(GlooWorld, WhyItIsAbandonedIsToldAtOnceAndOnce) {
+    const auto world = GlooWorld::create({{"127.0.0.1", 1}, 0, 2, 0}, "127.0.0.1");
+    ASSERT_TRUE(world) << core::describe(world.error());
+    std::vector<std::string> told;
+    (*world)->onAbandon([&](const core::Error& why) { told.push_back(why.message); });
+    const auto one = (*world)->communicator("world", {0, 1}), other = (*world)->communicator("dp_shard", {0, 1});
+    EXPECT_TRUE(told.empty());
+    one->abandon({core::ErrorCode::Input, "a label is 10", {}, {}});
+    other->abandon({core::ErrorCode::Cancelled, "another communicator", {}, {}});
+    EXPECT_EQ(told, std::vector<std::string>{"a label is 10"});
+}
+
 TEST(GlooWorld, AnAddressThatIsNoneIsAnError) {
     const auto world = GlooWorld::create({{"127.0.0.1", 1}, 0, 1, 0}, "203.0.113.7");
     ASSERT_FALSE(world);

@@ -90,6 +90,44 @@ TEST(LiveBytes, HoldInMixedPrecisionToo) {
     expectEqualBytes(alone);
 }
 
+TEST(LiveBytes, HoldUnderAutocast) {
+    using core::Checkpointing;
+    TrainConfig views = ddp(12, 2, 3), once = ddp(12, 2, 3);
+    views.plan.ddp.gradientAsBucketView = true;
+    once.plan.gradientSync = core::GradientSync::LastMicroBatch;
+    for (TrainConfig config : {single(12), single(12, 3), naive(12, 3, 2), ddp(12, 2), views, once})
+        for (const core::DType param : {core::DType::BF16, core::DType::F16})
+            for (const auto mode :
+                 {Checkpointing::Mode::None, Checkpointing::Mode::Full, Checkpointing::Mode::Selective})
+                for (const bool evaluation : {false, true}) {
+                    SCOPED_TRACE(config.plan.name + " in " + std::string(core::nameOf(param)));
+                    config.autocast = true;
+                    config.plan.precision.param = param;
+                    config.plan.checkpointing.mode = mode;
+                    config.plan.evaluation = config.plan.afterEvaluation = evaluation;
+                    expectEqualBytes(config);
+                }
+}
+
+TEST(LiveBytes, HoldWithDropoutAndUnderTheRulesOfACpu) {
+    using core::Checkpointing;
+    for (TrainConfig config : {single(12, 2), naive(12, 3, 2), ddp(12, 2), fsdp(12, 3)})
+        for (const bool cpuRules : {false, true})
+            for (const auto attention :
+                 {core::Workload::AttentionKind::Math,
+                  cpuRules ? core::Workload::AttentionKind::Cpu : core::Workload::AttentionKind::Efficient})
+                for (const auto mode : {Checkpointing::Mode::None, Checkpointing::Mode::Full})
+                    for (const bool dropout : {false, true}) {
+                        SCOPED_TRACE(config.plan.name + (cpuRules ? ", rules of a CPU" : ""));
+                        config.cpuRules = cpuRules;
+                        config.attention = attention;
+                        config.dropout = dropout ? core::Workload::Dropout::On : core::Workload::Dropout::Off;
+                        config.plan.precision.param = core::DType::BF16;
+                        config.plan.checkpointing.mode = mode;
+                        expectEqualBytes(config);
+                    }
+}
+
 TEST(LiveBytes, HoldForHsdp) {
     for (std::int64_t shard : {1, 2})
         for (const core::DType reduce : {core::DType::F32, core::DType::BF16, core::DType::F16}) {

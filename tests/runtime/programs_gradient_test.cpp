@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <random>
 
 #include "core/model/spec.h"
@@ -122,7 +123,10 @@ private:
         };
         for (const core::Kernel& kernel : kernels) {
             const auto inputs = viewsOf(kernel.inputs), outputs = viewsOf(kernel.outputs);
-            const auto done = m_device.launch(0, {kernel, inputs, outputs});
+            // The same in every pass: what dropout makes of the model is a function that has a derivative.
+            std::vector<std::uint64_t> seeds(static_cast<std::size_t>(m_model.workload.batch));
+            std::iota(seeds.begin(), seeds.end(), kernel.draw * 1000u);
+            const auto done = m_device.launch(0, {kernel, inputs, outputs, seeds});
             ASSERT_TRUE(done.has_value()) << describe(done.error());
         }
     }
@@ -187,6 +191,16 @@ using enum core::Workload::AttentionKind;
 TEST(ProgramsGradient, OfAVisionTransformerIsItsDerivative) {
     const core::VitSpec spec{"vit", 8, 4, 2, 10, 2, 2, 8, 12};
     for (const auto kind : {Flash, Efficient, Cudnn, Cpu, Math}) expectGradientsToBeDerivatives(spec, workloadOf(kind));
+}
+
+TEST(ProgramsGradient, OfAVisionTransformerThatDropsByChanceIsItsDerivative) {
+    const core::VitSpec spec{"vit", 8, 4, 2, 10, 2, 2, 8, 12};
+    for (const auto& [kind, cpuRules] : {std::pair{Flash, false}, {Efficient, false}, {Math, false}, {Cpu, true}}) {
+        core::Workload workload = workloadOf(kind);
+        workload.dropout = core::Workload::Dropout::On;
+        workload.cpuRules = cpuRules;
+        expectGradientsToBeDerivatives(spec, workload);
+    }
 }
 
 TEST(ProgramsGradient, OfAttentionUnderACausalMaskIsItsDerivative) {

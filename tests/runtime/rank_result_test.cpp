@@ -89,6 +89,26 @@ TEST_F(RankResults, OthersAreRefused) {
     EXPECT_EQ(refusal([](auto& r) { r.clockAtStart[0].roundTrip = -1; }), ofClock);
 }
 
+TEST(RankSteps, OnlyThoseThatCanHaveBeenAreTold) {
+    constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+    RankStep good{1, 3, 0.5, 100, 200, 40, 1000};
+    const auto with = [&](const std::function<void(RankStep&)>& change) {
+        RankStep step = good;
+        change(step);
+        return canHaveBeen(step, 4);
+    };
+    EXPECT_TRUE(with([](auto&) {}));
+    EXPECT_FALSE(with([](auto& s) { s.step = 4; }));
+    EXPECT_FALSE(with([](auto& s) { s.step = -1; }));
+    EXPECT_FALSE(with([](auto& s) { s.endNs = 99; }));
+    EXPECT_FALSE(with([](auto& s) { s.endNs = kNever; }));
+    EXPECT_FALSE(with([](auto& s) { s.beginNs = -kNever; }));
+    EXPECT_FALSE(with([](auto& s) { s.waitingNs = -1; }));
+    EXPECT_FALSE(with([](auto& s) { s.waitingNs = kNever; }));
+    EXPECT_FALSE(with([](auto& s) { s.peakBytes = -1; }));
+    EXPECT_FALSE(with([](auto& s) { s.peakBytes = kNever; }));
+}
+
 // The store's thread has nobody above it who would catch.
 TEST_F(RankResults, ACallbackThatThrowsIsAFailure) {
     m_config.progress = [](const RankStep&) { throw std::runtime_error("the screen is full"); };
@@ -128,6 +148,8 @@ TEST(RanksFingerprint, KnowsOnWhatAndHowTheyTrain) {
     EXPECT_NE(of([](auto& c) { c.link.latency = 1e-3; }), plain);
     EXPECT_NE(of([](auto& c) { c.optimizer.learningRate = 2e-3; }), plain);
     EXPECT_NE(of([](auto& c) { c.optimizer.weightDecay = 0.1; }), plain);
+    EXPECT_NE(of([](auto& c) { c.dropout = core::Workload::Dropout::On; }), plain);
+    EXPECT_NE(of([](auto& c) { c.cpuRules = true; }), plain);
 }
 
 }  // namespace

@@ -66,6 +66,21 @@ TEST(Rendezvous, RanksThatDoNotJoinAreNamed) {
     EXPECT_EQ(everyone.error().message, "ranks 0, 1, 3 did not join within 50 ms");
 }
 
+// More than the store keeps connections for: the silent give way to who says who it is.
+TEST(Rendezvous, ConnectionsThatSayNothingKeepNobodyFromJoining) {
+    const auto store = storeFor(2);
+    std::vector<Socket> silent;
+    for (int i = 0; i < 300; ++i) {
+        auto socket = connectTo(store->endpoint(), std::chrono::steady_clock::now() + 5s);
+        ASSERT_TRUE(socket) << core::describe(socket.error());
+        silent.push_back(std::move(*socket));
+    }
+    auto first = join(*store, 0, 2), second = join(*store, 1, 2);
+    ASSERT_TRUE(first) << core::describe(first.error());
+    ASSERT_TRUE(second) << core::describe(second.error());
+    EXPECT_TRUE(first->waitForEveryone(5s));
+}
+
 TEST(Rendezvous, WhoDoesNotFitIsRefused) {
     StoreServer::Settings settings;
     settings.fingerprint = 7;

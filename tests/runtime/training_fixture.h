@@ -58,12 +58,7 @@ inline std::function<core::Result<Batch>(std::int64_t, std::int64_t, std::int64_
 }
 
 inline core::Model modelFor(const TrainConfig& config) {
-    core::Workload workload;
-    workload.batch = config.batch;
-    workload.dtype = config.plan.precision.compute();
-    workload.attention = config.attention;
-    workload.frozen = config.frozen;
-    auto model = core::buildModel(config.model, workload);
+    auto model = core::buildModel(config.model, workloadOf(config));
     EXPECT_TRUE(model) << (model ? "" : core::describe(model.error()));
     return model ? std::move(*model) : core::Model{};
 }
