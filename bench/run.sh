@@ -12,6 +12,7 @@ Targets (medians):
   per rank-op 65,536 / 4,096      <= 2          repriceAndRun 32 layers  <= 10 us
   knobToReport identical ranks    <= 5 ms       knobToReport own clocks  <= 20 ms
   executorHost per op   <= 10 us     (executorStreams beside it: with the streams' threads, whom idle work wakes each time)
+  vitBlock ratio        <= 1.35    (a ViT-B/16 block's forward and backward pass over its matrix products alone)
   llama405b, 16,384 ranks         <= 20 ms      its whole process        <= 50 ms
 TARGETS
 "$build/bin/shardscope_bench" --benchmark_repetitions="${REPETITIONS:-5}" --benchmark_report_aggregates_only=true \

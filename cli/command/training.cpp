@@ -212,8 +212,11 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     // Threads wait for one another without a limit.
     if (!processes && arguments.timeout > 0) unused.emplace_back("--timeout");
     if (!processes && arguments.joinTimeout > 0) unused.emplace_back("--join-timeout");
-    const std::string order =
-        arguments.noSetEpoch ? repeatedOrder(images, mesh.dpReplicate * mesh.dpShard) : std::string();
+    std::string notes = arguments.noSetEpoch ? repeatedOrder(images, mesh.dpReplicate * mesh.dpShard) : std::string();
+    if (runtime::computesWider(config.device, config.plan.precision.compute()))
+        notes +=
+            "Note: products of bfloat16 need AVX-512, which oneDNN does not find here: they are computed in float32 and "
+            "rounded, and take as long as those of float32.\n";
     Progress::Options options;
     options.steps = config.steps;
     options.ranks = mesh.size();
@@ -228,7 +231,7 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     if (test.images != nullptr && test.images->size() < arguments.testImages)
         options.header +=
             fmt::format("  --test-images {}: only {} are there\n", arguments.testImages, test.images->size());
-    options.header = core::printableLines(options.header + order);
+    options.header = core::printableLines(options.header + notes);
     options.terminal = style.terminal;
     options.width = style.width;
     options.quiet = arguments.json;
@@ -269,7 +272,7 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     for (const std::string& path : arguments.outputs)
         if (auto file = writeRun(report, config.plan.name, out, path); !file && written) written = std::move(file);
     if (arguments.json) {
-        std::fputs(order.c_str(), stderr);
+        std::fputs(notes.c_str(), stderr);
         SHARDSCOPE_TRY(print(core::writeJson(out) + "\n"));
         return written;
     }

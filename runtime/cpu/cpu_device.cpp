@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "runtime/cpu/cpu_kernels.h"
+#include "runtime/cpu/loops.h"
 #include "runtime/cpu/views.h"
+#include "runtime/cpu/widened.h"
 #include "runtime/device/reference_kernels.h"
 
 // Of the OpenMP runtime, whose header not every compiler has.
@@ -33,9 +35,9 @@ Result<bool> CpuDevice::tryFast(const KernelCall& call) {
     using core::KernelKind;
     if (call.kernel.draw != 0) return false;
     switch (call.kernel.kind) {
-        case KernelKind::Linear: return cpu::linear(call);
-        case KernelKind::LinearInputGrad: return cpu::linearInputGrad(call);
-        case KernelKind::LinearWeightGrad: return cpu::linearWeightGrad(call);
+        case KernelKind::Linear: return cpu::linear(m_primitives, call);
+        case KernelKind::LinearInputGrad: return cpu::linearInputGrad(m_primitives, call);
+        case KernelKind::LinearWeightGrad: return cpu::linearWeightGrad(m_primitives, call);
         case KernelKind::BiasGrad: return cpu::biasGrad(call);
         case KernelKind::PatchEmbed: return cpu::patchEmbed(call);
         case KernelKind::PatchEmbedWeightGrad: return cpu::patchEmbedWeightGrad(call);
@@ -57,7 +59,15 @@ Result<bool> CpuDevice::tryFast(const KernelCall& call) {
 Result<void> CpuDevice::launch(StreamIndex, const KernelCall& call) {
     useOneThread();
     SHARDSCOPE_ASSIGN(const bool done, tryFast(call));
-    return done ? Result<void>() : reference::launch(call);
+    if (done) return {};
+    if (const auto widened = cpu::Widened::of(call)) {
+        SHARDSCOPE_ASSIGN(const bool doneWider, tryFast(widened->call()));
+        if (doneWider) {
+            widened->finish();
+            return {};
+        }
+    }
+    return reference::launch(call);
 }
 
 Result<void> CpuDevice::copy(StreamIndex stream, const TensorView& from, const TensorView& to) {
@@ -69,7 +79,7 @@ Result<void> CpuDevice::add(StreamIndex stream, const TensorView& from, const Te
     float* sum = cpu::floatsOf(to);
     if (added == nullptr || sum == nullptr || from.elements() != to.elements())
         return HostDevice::add(stream, from, to);
-    for (std::int64_t i = 0, count = to.elements(); i < count; ++i) sum[i] += added[i];
+    cpu::loops().add(sum, added, sum, to.elements());
     return {};
 }
 
@@ -92,10 +102,10 @@ Result<void> CpuDevice::divide(StreamIndex stream, const TensorView& values, dou
 
 // Framework semantics 8.2, its corrections in double, its elements in float as PyTorch's fused kernel has them.
 Result<void> CpuDevice::update(StreamIndex stream, const OptimizerCall& call) {
-    float* __restrict p = cpu::floatsOf(call.parameter);
-    float* __restrict m = cpu::floatsOf(call.firstMoment);
-    float* __restrict v = cpu::floatsOf(call.secondMoment);
-    const float* __restrict g = cpu::floatsOf(call.gradient);
+    float* p = cpu::floatsOf(call.parameter);
+    float* m = cpu::floatsOf(call.firstMoment);
+    float* v = cpu::floatsOf(call.secondMoment);
+    const float* g = cpu::floatsOf(call.gradient);
     const bool adam = call.kind == core::OptimizerKind::Adam || call.kind == core::OptimizerKind::AdamW;
     const std::int64_t count = call.parameter.elements();
     if (!adam || p == nullptr || m == nullptr || v == nullptr || g == nullptr || call.gradient.elements() != count ||
@@ -104,19 +114,16 @@ Result<void> CpuDevice::update(StreamIndex stream, const OptimizerCall& call) {
     const double correction1 = 1.0 - std::pow(call.beta1, static_cast<double>(call.step));
     const double correction2 = std::sqrt(1.0 - std::pow(call.beta2, static_cast<double>(call.step)));
     const bool decoupled = call.kind == core::OptimizerKind::AdamW;
-    const auto shrink = static_cast<float>(decoupled ? call.learningRate * call.weightDecay : 0.0);
-    const auto decay = static_cast<float>(decoupled ? 0.0 : call.weightDecay);
-    const auto new1 = static_cast<float>(1.0 - call.beta1), new2 = static_cast<float>(1.0 - call.beta2);
-    const auto beta2 = static_cast<float>(call.beta2), epsilon = static_cast<float>(call.epsilon);
-    const auto rate = static_cast<float>(call.learningRate / correction1);
-    const auto root = static_cast<float>(correction2);
-    for (std::int64_t i = 0; i < count; ++i) {
-        const float gradient = g[i] + decay * p[i];
-        m[i] += (gradient - m[i]) * new1;
-        v[i] = beta2 * v[i] + new2 * gradient * gradient;
-        // What is taken off is small beside what it is taken from: added up first, it costs one rounding.
-        p[i] -= shrink * p[i] + rate * m[i] / (std::sqrt(v[i]) / root + epsilon);
-    }
+    cpu::AdamFactors by;
+    by.decay = static_cast<float>(decoupled ? 0.0 : call.weightDecay);
+    by.shrink = static_cast<float>(decoupled ? call.learningRate * call.weightDecay : 0.0);
+    by.fresh1 = static_cast<float>(1.0 - call.beta1);
+    by.beta2 = static_cast<float>(call.beta2);
+    by.fresh2 = static_cast<float>(1.0 - call.beta2);
+    by.rate = static_cast<float>(call.learningRate / correction1);
+    by.root = static_cast<float>(correction2);
+    by.epsilon = static_cast<float>(call.epsilon);
+    cpu::loops().adam(by, p, g, m, v, count);
     return {};
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// The processor as a device: products and activations through oneDNN, one thread, float32. What it has no fast kernel
-// for (other dtypes, rare kernels) the reference loops do. Each call is done when it returns; StreamedDevice makes
-// tasks of streams of them.
+// The processor as a device: products and activations through oneDNN, the rest as loops, one thread, float32 and
+// bfloat16. What it has no fast kernel for (other dtypes, rare kernels) the reference loops do. Each call is done when
+// it returns; StreamedDevice makes tasks of streams of them.
 
 #include "runtime/cpu/primitives.h"
 #include "runtime/device/host_device.h"

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "runtime/cpu/cpu_kernels.h"
+#include "runtime/cpu/loops.h"
+#include "runtime/cpu/primitives.h"
 #include "runtime/cpu/views.h"
 
 namespace shardscope::runtime::cpu {
@@ -12,11 +14,6 @@ namespace shardscope::runtime::cpu {
 using core::Result;
 
 namespace {
-
-void addToRows(float* values, std::int64_t rows, std::int64_t columns, const float* added) {
-    for (std::int64_t r = 0; r < rows; ++r)
-        for (std::int64_t c = 0; c < columns; ++c) values[r * columns + c] += added[c];
-}
 
 /// [B,C,H,W] images as [B*patches, C*p*p], patches row-major, the order of a convolution weight's columns.
 struct Patches {
@@ -50,65 +47,94 @@ struct Patches {
 
 void columnSums(const float* values, std::int64_t rows, std::int64_t columns, float* sums) {
     std::vector<double> exact(static_cast<std::size_t>(columns), 0.0);
-    for (std::int64_t r = 0; r < rows; ++r)
-        for (std::int64_t c = 0; c < columns; ++c)
-            exact[static_cast<std::size_t>(c)] += static_cast<double>(values[r * columns + c]);
+    loops().columnSums(values, rows, columns, exact.data());
     std::transform(exact.begin(), exact.end(), sums, [](double sum) { return static_cast<float>(sum); });
 }
 
-Result<void> multiply(const Product& p, const float* a, const float* b, float* c) {
-    const auto orTight = [](std::int64_t stride, std::int64_t tight) { return stride == 0 ? tight : stride; };
+namespace {
+
+/// Rows of so many floats lie a multiple of 4 KiB apart: the same elements of all rows fall into the same set of the
+/// first cache. oneDNN's matmul primitive then takes twice the time, its sgemm does not.
+bool inOneSet(std::int64_t floats) {
+    return floats % 1024 == 0;
+}
+
+Result<void> multiply(const MatrixProduct& p, const float* a, const float* b, float* c) {
     if (p.m == 0 || p.n == 0) return {};
-    const dnnl_status_t status =
-        dnnl_sgemm(p.transposeA ? 'T' : 'N', p.transposeB ? 'T' : 'N', p.m, p.n, p.k, p.alpha, a,
-                   orTight(p.strideA, p.transposeA ? p.m : p.k), b, orTight(p.strideB, p.transposeB ? p.k : p.n),
-                   p.beta, c, orTight(p.strideC, p.n));
+    const dnnl_status_t status = dnnl_sgemm(p.transposeA ? 'T' : 'N', p.transposeB ? 'T' : 'N', p.m, p.n, p.k, 1, a,
+                                            p.transposeA ? p.m : p.k, b, p.transposeB ? p.k : p.n, 0, c, p.n);
     if (status == dnnl_success) return {};
     return core::fail(core::ErrorCode::Unsupported, fmt::format("oneDNN cannot multiply {} x {} by {} x {} (status {})",
                                                                 p.m, p.k, p.k, p.n, static_cast<int>(status)));
 }
 
-Result<bool> linear(const KernelCall& call) {
+/// Whether products of that dtype are oneDNN's to do.
+bool multiplies(core::DType dtype) {
+    return dtype == core::DType::F32 || (dtype == core::DType::BF16 && multipliesBfloat16());
+}
+
+/// A product without a bias: float32 through sgemm, which is as fast as the primitive on round shapes and faster on
+/// those above; bfloat16 through the primitive.
+Result<void> multiply(Primitives& primitives, const MatrixProduct& p, const std::byte* a, const std::byte* b,
+                      std::byte* c) {
+    if (p.dtype == core::DType::BF16) return primitives.multiply(p, a, b, nullptr, c);
+    return multiply(p, reinterpret_cast<const float*>(a), reinterpret_cast<const float*>(b),
+                    reinterpret_cast<float*>(c));
+}
+
+}  // namespace
+
+Result<bool> linear(Primitives& primitives, const KernelCall& call) {
     if (call.inputs.size() < 2 || call.outputs.empty()) return false;
-    const float *x = floatsOf(call.inputs[0]), *w = floatsOf(call.inputs[1]);
-    float* y = floatsOf(call.outputs[0]);
-    const float* bias = call.inputs.size() > 2 ? floatsOf(call.inputs[2]) : nullptr;
+    const core::DType dtype = call.inputs[0].dtype;
+    const std::byte *x = elementsIn(call.inputs[0], dtype), *w = elementsIn(call.inputs[1], dtype);
+    std::byte* y = elementsIn(call.outputs[0], dtype);
+    const bool hasBias = call.inputs.size() > 2;
+    const std::byte* bias = hasBias ? elementsIn(call.inputs[2], dtype) : nullptr;
     const std::int64_t in = lastOf(call.inputs[0]), out = lastOf(call.outputs[0]);
-    if (x == nullptr || w == nullptr || y == nullptr || in <= 0 || (call.inputs.size() > 2 && bias == nullptr))
+    if (!multiplies(dtype) || x == nullptr || w == nullptr || y == nullptr || in <= 0 || (hasBias && bias == nullptr))
         return false;
     const std::int64_t rows = call.inputs[0].elements() / in;
     if (call.inputs[1].elements() != in * out || call.outputs[0].elements() != rows * out ||
-        (bias != nullptr && call.inputs[2].elements() != out))
+        (hasBias && call.inputs[2].elements() != out))
         return false;
-    SHARDSCOPE_TRY(multiply({rows, out, in, false, !call.kernel.weightTransposed}, x, w, y));
-    if (bias != nullptr) addToRows(y, rows, out, bias);
+    const MatrixProduct product{rows, out, in, false, !call.kernel.weightTransposed, hasBias, dtype};
+    if (dtype == core::DType::BF16 || (hasBias && !inOneSet(in) && !inOneSet(out))) {
+        SHARDSCOPE_TRY(primitives.multiply(product, x, w, bias, y));
+        return true;
+    }
+    SHARDSCOPE_TRY(multiply(primitives, product, x, w, y));
+    auto* sums = reinterpret_cast<float*>(y);
+    if (hasBias) loops().addToRows(sums, reinterpret_cast<const float*>(bias), sums, rows, out);
     return true;
 }
 
-Result<bool> linearInputGrad(const KernelCall& call) {
+Result<bool> linearInputGrad(Primitives& primitives, const KernelCall& call) {
     if (call.inputs.size() < 2 || call.outputs.empty()) return false;
-    const float *dy = floatsOf(call.inputs[0]), *w = floatsOf(call.inputs[1]);
-    float* dx = floatsOf(call.outputs[0]);
+    const core::DType dtype = call.inputs[0].dtype;
+    const std::byte *dy = elementsIn(call.inputs[0], dtype), *w = elementsIn(call.inputs[1], dtype);
+    std::byte* dx = elementsIn(call.outputs[0], dtype);
     const std::int64_t out = lastOf(call.inputs[0]), in = lastOf(call.outputs[0]);
-    if (dy == nullptr || w == nullptr || dx == nullptr || out <= 0) return false;
+    if (!multiplies(dtype) || dy == nullptr || w == nullptr || dx == nullptr || out <= 0) return false;
     const std::int64_t rows = call.inputs[0].elements() / out;
     if (call.inputs[1].elements() != in * out || call.outputs[0].elements() != rows * in) return false;
-    SHARDSCOPE_TRY(multiply({rows, in, out, false, call.kernel.weightTransposed}, dy, w, dx));
+    SHARDSCOPE_TRY(multiply(primitives, {rows, in, out, false, call.kernel.weightTransposed, false, dtype}, dy, w, dx));
     return true;
 }
 
-Result<bool> linearWeightGrad(const KernelCall& call) {
+Result<bool> linearWeightGrad(Primitives& primitives, const KernelCall& call) {
     if (call.inputs.size() < 2 || call.outputs.empty()) return false;
-    const float *dy = floatsOf(call.inputs[0]), *x = floatsOf(call.inputs[1]);
-    float* dw = floatsOf(call.outputs[0]);
+    const core::DType dtype = call.inputs[0].dtype;
+    const std::byte *dy = elementsIn(call.inputs[0], dtype), *x = elementsIn(call.inputs[1], dtype);
+    std::byte* dw = elementsIn(call.outputs[0], dtype);
     const std::int64_t out = lastOf(call.inputs[0]), in = lastOf(call.inputs[1]);
-    if (dy == nullptr || x == nullptr || dw == nullptr || out <= 0) return false;
+    if (!multiplies(dtype) || dy == nullptr || x == nullptr || dw == nullptr || out <= 0) return false;
     const std::int64_t rows = call.inputs[0].elements() / out;
     if (call.inputs[1].elements() != rows * in || call.outputs[0].elements() != in * out) return false;
     if (call.kernel.weightTransposed) {
-        SHARDSCOPE_TRY(multiply({in, out, rows, true, false}, x, dy, dw));
+        SHARDSCOPE_TRY(multiply(primitives, {in, out, rows, true, false, false, dtype}, x, dy, dw));
     } else {
-        SHARDSCOPE_TRY(multiply({out, in, rows, true, false}, dy, x, dw));
+        SHARDSCOPE_TRY(multiply(primitives, {out, in, rows, true, false, false, dtype}, dy, x, dw));
     }
     return true;
 }
@@ -135,7 +161,7 @@ Result<bool> patchEmbed(const KernelCall& call) {
         return false;
     const std::vector<float> columns = patches.unfold(images);
     SHARDSCOPE_TRY(multiply({patches.rows(), hidden, patches.columns(), false, true}, columns.data(), w, y));
-    addToRows(y, patches.rows(), hidden, bias);
+    loops().addToRows(y, bias, y, patches.rows(), hidden);
     return true;
 }
 

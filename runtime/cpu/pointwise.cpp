@@ -1,30 +1,11 @@
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <vector>
 
 #include "runtime/cpu/cpu_kernels.h"
+#include "runtime/cpu/loops.h"
 #include "runtime/cpu/views.h"
 
 namespace shardscope::runtime::cpu {
-
-namespace {
-
-/// Sum of term(i) over [0, count): in lanes, which the compiler keeps in one register, then in double.
-template <class Term>
-double sumOf(std::int64_t count, const Term& term) {
-    constexpr std::int64_t kLanes = 16;
-    std::array<float, kLanes> lanes{};
-    std::int64_t i = 0;
-    for (; i + kLanes <= count; i += kLanes)
-        for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[static_cast<std::size_t>(lane)] += term(i + lane);
-    double sum = 0;
-    for (const float lane : lanes) sum += static_cast<double>(lane);
-    for (; i < count; ++i) sum += static_cast<double>(term(i));
-    return sum;
-}
-
-}  // namespace
 
 bool layerNorm(const KernelCall& call) {
     if (call.inputs.size() < 3 || call.outputs.size() < 3) return false;
@@ -38,18 +19,7 @@ bool layerNorm(const KernelCall& call) {
     if (call.outputs[0].elements() != rows * width || call.outputs[1].elements() != rows ||
         call.outputs[2].elements() != rows)
         return false;
-    for (std::int64_t r = 0; r < rows; ++r) {
-        const float* row = x + r * width;
-        const auto mean =
-            static_cast<float>(sumOf(width, [&](std::int64_t i) { return row[i]; }) / static_cast<double>(width));
-        const double variance = sumOf(width, [&](std::int64_t i) { return (row[i] - mean) * (row[i] - mean); }) /
-                                static_cast<double>(width);
-        const auto rstd = static_cast<float>(1 / std::sqrt(variance + call.kernel.scalar));
-        float* to = y + r * width;
-        for (std::int64_t i = 0; i < width; ++i) to[i] = (row[i] - mean) * rstd * w[i] + bias[i];
-        means[r] = mean;
-        rstds[r] = rstd;
-    }
+    loops().layerNorm({rows, width, call.kernel.scalar}, x, w, bias, y, means, rstds);
     return true;
 }
 
@@ -65,26 +35,8 @@ bool layerNormGrad(const KernelCall& call) {
         call.outputs[0].elements() != rows * width || call.outputs[1].elements() != width ||
         call.outputs[2].elements() != width)
         return false;
-    std::vector<double> weights(static_cast<std::size_t>(width), 0.0), biases(weights);
-    std::vector<float> normed(static_cast<std::size_t>(width)), g(normed);
-    for (std::int64_t r = 0; r < rows; ++r) {
-        const float *row = x + r * width, *gradient = dy + r * width;
-        for (std::size_t i = 0; i < normed.size(); ++i) {
-            normed[i] = (row[i] - means[r]) * rstds[r];
-            g[i] = gradient[i] * w[i];
-            weights[i] += static_cast<double>(gradient[i] * normed[i]);
-            biases[i] += static_cast<double>(gradient[i]);
-        }
-        const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
-        const auto mean =
-            static_cast<float>(sumOf(width, [&](std::int64_t i) { return g[at(i)]; }) / static_cast<double>(width));
-        const auto tilt = static_cast<float>(sumOf(width, [&](std::int64_t i) { return g[at(i)] * normed[at(i)]; }) /
-                                             static_cast<double>(width));
-        float* to = dx + r * width;
-        for (std::size_t i = 0; i < normed.size(); ++i) to[i] = rstds[r] * (g[i] - mean - normed[i] * tilt);
-    }
-    std::transform(weights.begin(), weights.end(), dw, [](double sum) { return static_cast<float>(sum); });
-    std::transform(biases.begin(), biases.end(), db, [](double sum) { return static_cast<float>(sum); });
+    std::vector<double> scratch(static_cast<std::size_t>(2 * width), 0.0);
+    loops().layerNormGrad({rows, width, call.kernel.scalar}, dy, x, means, rstds, w, dx, dw, db, scratch.data());
     return true;
 }
 
@@ -96,7 +48,7 @@ bool addTensors(const KernelCall& call) {
     if (a == nullptr || b == nullptr || sum == nullptr || call.inputs[0].elements() != count ||
         call.inputs[1].elements() != count)
         return false;
-    for (std::int64_t i = 0; i < count; ++i) sum[i] = a[i] + b[i];
+    loops().add(a, b, sum, count);
     return true;
 }
 
@@ -108,14 +60,14 @@ bool addBroadcast(const KernelCall& call) {
     if (x == nullptr || p == nullptr || sum == nullptr || width <= 0 || count % width != 0 ||
         call.inputs[0].elements() != count)
         return false;
-    for (std::int64_t row = 0; row < count; row += width)
-        for (std::int64_t i = 0; i < width; ++i) sum[row + i] = x[row + i] + p[i];
+    loops().addToRows(x, p, sum, count / width, width);
     return true;
 }
 
 bool copyRows(const TensorView& from, const TensorView& to) {
-    if (from.dtype != core::DType::F32 || to.dtype != core::DType::F32 || from.shape != to.shape ||
-        from.shape.empty() || from.elements() == 0)
+    using core::DType;
+    const auto taken = [](DType dtype) { return dtype == DType::F32 || dtype == DType::BF16; };
+    if (!taken(from.dtype) || !taken(to.dtype) || from.shape != to.shape || from.shape.empty() || from.elements() == 0)
         return false;
     const std::size_t last = from.shape.size() - 1;
     const auto tight = [](const TensorView& view) {
@@ -126,12 +78,20 @@ bool copyRows(const TensorView& from, const TensorView& to) {
     const core::Shape read = from.strides.empty() ? tight(from) : from.strides,
                       written = to.strides.empty() ? tight(to) : to.strides;
     if (read[last] != 1 || written[last] != 1) return false;
-    const auto* source = reinterpret_cast<const float*>(from.data);
-    auto* target = reinterpret_cast<float*>(to.data);
+    const std::int64_t readSize = core::sizeOf(from.dtype), writtenSize = core::sizeOf(to.dtype);
+    const auto copyRow = [&](const std::byte* source, std::byte* target) {
+        const std::int64_t count = from.shape[last];
+        if (from.dtype == to.dtype)
+            std::copy_n(source, count * readSize, target);
+        else if (to.dtype == DType::F32)
+            loops().widen(reinterpret_cast<const std::uint16_t*>(source), reinterpret_cast<float*>(target), count);
+        else
+            loops().narrow(reinterpret_cast<const float*>(source), reinterpret_cast<std::uint16_t*>(target), count);
+    };
     core::Shape position(from.shape.size(), 0);
     std::int64_t readAt = 0, writtenAt = 0;
     while (true) {
-        std::copy_n(source + readAt, from.shape[last], target + writtenAt);
+        copyRow(from.data + readAt * readSize, to.data + writtenAt * writtenSize);
         std::size_t d = last;
         while (d-- > 0) {
             readAt += read[d];

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <dnnl.hpp>
 
+#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -19,10 +20,15 @@ struct Primitives::Made {
         dnnl::eltwise_forward forward;
         dnnl::eltwise_backward backward;
     };
+    struct Product {
+        dnnl::memory::desc a, b, bias, c;
+        dnnl::matmul primitive;
+    };
     std::mutex mutex;  ///< of all below
     dnnl::engine engine{dnnl::engine::kind::cpu, 0};
     dnnl::stream stream{engine};
     std::unordered_map<std::int64_t, Gelu> gelus;  ///< by count
+    std::map<MatrixProduct, Product> products;
 
     const Gelu& geluOf(std::int64_t count) {
         if (const auto found = gelus.find(count); found != gelus.end()) return found->second;
@@ -35,9 +41,20 @@ struct Primitives::Made {
         return gelus.emplace(count, Gelu{values, dnnl::eltwise_forward(forward), dnnl::eltwise_backward(backward)})
             .first->second;
     }
+    const Product& productOf(const MatrixProduct& of) {
+        if (const auto found = products.find(of); found != products.end()) return found->second;
+        using Tag = dnnl::memory::format_tag;
+        const auto type = of.dtype == core::DType::BF16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+        const dnnl::memory::desc a({of.m, of.k}, type, of.transposeA ? Tag::ba : Tag::ab),
+            b({of.k, of.n}, type, of.transposeB ? Tag::ba : Tag::ab), c({of.m, of.n}, type, Tag::ab),
+            bias = of.bias ? dnnl::memory::desc({1, of.n}, type, Tag::ab) : dnnl::memory::desc();
+        const dnnl::matmul::primitive_desc made(
+            of.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c), engine);
+        return products.emplace(of, Product{a, b, bias, c, dnnl::matmul(made)}).first->second;
+    }
     /// oneDNN takes no pointers to what it only reads.
-    dnnl::memory memoryOf(const dnnl::memory::desc& desc, const float* values) {
-        return {desc, engine, const_cast<float*>(values)};
+    dnnl::memory memoryOf(const dnnl::memory::desc& desc, const void* values) {
+        return {desc, engine, const_cast<void*>(values)};
     }
 };
 
@@ -79,6 +96,27 @@ Result<void> Primitives::geluGrad(const float* dy, const float* x, float* dx, st
                                                {DNNL_ARG_DIFF_SRC, m_made->memoryOf(made.values, dx)}});
         m_made->stream.wait();
     });
+}
+
+Result<void> Primitives::multiply(const MatrixProduct& product, const std::byte* a, const std::byte* b,
+                                  const std::byte* bias, std::byte* c) {
+    if (product.m == 0 || product.n == 0) return {};
+    const std::lock_guard lock(m_made->mutex);
+    return tried("a product", [&] {
+        const Made::Product& made = m_made->productOf(product);
+        std::unordered_map<int, dnnl::memory> operands{{DNNL_ARG_SRC, m_made->memoryOf(made.a, a)},
+                                                       {DNNL_ARG_WEIGHTS, m_made->memoryOf(made.b, b)},
+                                                       {DNNL_ARG_DST, m_made->memoryOf(made.c, c)}};
+        if (product.bias) operands.emplace(DNNL_ARG_BIAS, m_made->memoryOf(made.bias, bias));
+        made.primitive.execute(m_made->stream, operands);
+        m_made->stream.wait();
+    });
+}
+
+bool multipliesBfloat16() {
+    // The values are sets of bits, each holding those of the instruction sets below it.
+    const auto isa = static_cast<unsigned>(dnnl_get_effective_cpu_isa());
+    return (isa & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
 }
 
 Result<bool> gelu(Primitives& primitives, const KernelCall& call) {

@@ -1,6 +1,7 @@
 #include "runtime/device/device_kind.h"
 
 #include "runtime/cpu/cpu_device.h"
+#include "runtime/cpu/primitives.h"
 #include "runtime/device/reference_device.h"
 #include "runtime/device/streamed_device.h"
 
@@ -19,6 +20,10 @@ std::optional<DeviceKind> deviceCalled(std::string_view name) {
 std::unique_ptr<Device> deviceOf(DeviceKind kind) {
     if (kind == DeviceKind::Cpu) return std::make_unique<StreamedDevice>(std::make_unique<CpuDevice>());
     return std::make_unique<ReferenceDevice>();
+}
+
+bool computesWider(DeviceKind kind, core::DType dtype) {
+    return kind == DeviceKind::Cpu && dtype == core::DType::BF16 && !cpu::multipliesBfloat16();
 }
 
 }  // namespace shardscope::runtime

@@ -19,5 +19,7 @@ enum class DeviceKind : std::uint8_t {
 [[nodiscard]] std::string_view nameOf(DeviceKind kind);
 [[nodiscard]] std::optional<DeviceKind> deviceCalled(std::string_view name);
 [[nodiscard]] std::unique_ptr<Device> deviceOf(DeviceKind kind);
+/// Whether this processor has no products of that dtype for the device, which then computes in float32 and rounds.
+[[nodiscard]] bool computesWider(DeviceKind kind, core::DType dtype);
 
 }  // namespace shardscope::runtime

@@ -208,6 +208,14 @@ if [ -e /dev/full ]; then
   check "a log that fails is not said once" test "$(grep -c "No space left" "$work/err")" -eq 1
   check "no report after a log that failed" grep -q "Who works when" "$work/out"
 fi
+# bfloat16 on a processor without AVX-512, as oneDNN is told that this one is: said once.
+low=(run vit_tiny --ranks 2 --steps 1 --set precision.mixed_precision_param=bfloat16)
+DNNL_MAX_CPU_ISA=AVX2 expect 0 "" "${low[@]}"
+check "no word, or more than one, about bfloat16 without AVX-512" \
+  test "$(grep -c "of bfloat16 need AVX-512" "$work/out")" -eq 1
+DNNL_MAX_CPU_ISA=AVX2 expect 0 "" run vit_tiny --ranks 2 --steps 1
+check "a word about bfloat16 in a run without it" test "$(grep -c "of bfloat16 need AVX-512" "$work/out")" -eq 0
+
 expect 0 "" run --no-set-epoch --ranks 2 --steps 1
 check "--no-set-epoch warns" grep -q "every epoch repeats this order" "$work/out"
 check "--no-set-epoch shows the same order twice" \
