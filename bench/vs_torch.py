@@ -88,7 +88,7 @@ class Torch:
 def shardscope_turn(program, model, batch, steps):
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder) / "steps.json"
-        command = [program, "run", model, "--strategy", "single", "--steps", str(steps + WARM), "--set",
+        command = [program, "run", model, "--strategy", "single", "--ranks", "1", "--steps", str(steps + WARM), "--set",
                    f"training.local_batch_size={batch}", "--log-json", str(log)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
