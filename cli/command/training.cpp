@@ -215,7 +215,8 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     std::string notes = arguments.noSetEpoch ? repeatedOrder(images, mesh.dpReplicate * mesh.dpShard) : std::string();
     if (runtime::computesWider(config.device, config.plan.precision.compute()))
         notes +=
-            "Note: products of bfloat16 need AVX-512, which oneDNN does not find here: they are computed in float32 and "
+            "Note: products of bfloat16 need AVX-512, which oneDNN does not find here: they are computed in float32 "
+            "and "
             "rounded, and take as long as those of float32.\n";
     Progress::Options options;
     options.steps = config.steps;

@@ -5,8 +5,8 @@
 
 #include "runtime/cpu/cpu_kernels.h"
 #include "runtime/cpu/loops.h"
+#include "runtime/cpu/tidied.h"
 #include "runtime/cpu/views.h"
-#include "runtime/cpu/widened.h"
 #include "runtime/device/reference_kernels.h"
 
 // Of the OpenMP runtime, whose header not every compiler has.
@@ -51,6 +51,7 @@ Result<bool> CpuDevice::tryFast(const KernelCall& call) {
         case KernelKind::AddBroadcast: return cpu::addBroadcast(call);
         case KernelKind::AddBroadcastGrad: return cpu::addBroadcastGrad(call);
         case KernelKind::Copy: return cpu::copyTensor(call);
+        case KernelKind::SliceGrad: return cpu::sliceGrad(call);
         case KernelKind::Concat: return cpu::concatParts(call);
         default: return false;
     }
@@ -60,10 +61,10 @@ Result<void> CpuDevice::launch(StreamIndex, const KernelCall& call) {
     useOneThread();
     SHARDSCOPE_ASSIGN(const bool done, tryFast(call));
     if (done) return {};
-    if (const auto widened = cpu::Widened::of(call)) {
-        SHARDSCOPE_ASSIGN(const bool doneWider, tryFast(widened->call()));
-        if (doneWider) {
-            widened->finish();
+    if (const auto tidied = cpu::Tidied::of(call)) {
+        SHARDSCOPE_ASSIGN(const bool doneTidily, tryFast(tidied->call()));
+        if (doneTidily) {
+            tidied->finish();
             return {};
         }
     }

@@ -31,6 +31,7 @@ class Primitives;
 [[nodiscard]] bool addBroadcast(const KernelCall& call);
 [[nodiscard]] bool addBroadcastGrad(const KernelCall& call);
 [[nodiscard]] bool copyTensor(const KernelCall& call);
+[[nodiscard]] bool sliceGrad(const KernelCall& call);
 [[nodiscard]] bool concatParts(const KernelCall& call);
 /// to = from, of equal shapes, rounded to `to`'s dtype; false: not both float32 or bfloat16 with contiguous rows.
 [[nodiscard]] bool copyRows(const TensorView& from, const TensorView& to);

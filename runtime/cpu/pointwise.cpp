@@ -120,6 +120,14 @@ bool addBroadcastGrad(const KernelCall& call) {
     return true;
 }
 
+bool sliceGrad(const KernelCall& call) {
+    if (call.inputs.empty() || call.outputs.size() < 2 || call.inputs[0].shape != call.outputs[1].shape) return false;
+    std::byte* dx = elementsIn(call.outputs[0], call.outputs[0].dtype);
+    if (dx == nullptr) return false;
+    std::fill_n(dx, call.outputs[0].bytes(), std::byte{0});
+    return copyRows(call.inputs[0], call.outputs[1]);
+}
+
 bool concatParts(const KernelCall& call) {
     if (call.inputs.empty() || call.outputs.size() != call.inputs.size() + 1) return false;
     for (std::size_t i = 0; i < call.inputs.size(); ++i)

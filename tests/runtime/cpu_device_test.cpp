@@ -3,6 +3,7 @@
 #include "runtime/cpu/cpu_device.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <random>
 
@@ -105,6 +106,40 @@ TEST(CpuKernels, TakeFloatsAndLeaveTheRest) {
     const auto refused = device.launch(0, {kernel, in, out});
     ASSERT_FALSE(refused) << "and the reference says why";
     EXPECT_NE(refused.error().message.find("linear"), std::string::npos);
+}
+
+// Rows that lie apart are copied together first; the reference loops would take a hundred times as long.
+TEST(CpuKernels, TakeRowsThatLieApart) {
+    constexpr std::int64_t kBatch = 3, kSequence = 5, kHidden = 12;
+    Values all = randomValues({kBatch, kSequence, kHidden}, 1), images = randomValues({kBatch, 1, 4, 4}, 2);
+    TensorView patches = all.view();  // without the class token
+    patches.data += kHidden * static_cast<std::int64_t>(sizeof(float));
+    patches.shape = {kBatch, kSequence - 1, kHidden};
+    patches.strides = {kSequence * kHidden, kHidden, 1};
+    core::Kernel kernel;
+    kernel.kind = KernelKind::PatchEmbedWeightGrad;
+    const auto run = [&](Device& device) {
+        std::vector<Values> out{Values::zeros({kHidden, 1, 2, 2}), Values::zeros({kHidden})};
+        const std::vector<TensorView> in{patches, images.view()}, gradients{out[0].view(), out[1].view()};
+        EXPECT_TRUE(device.launch(0, {kernel, in, gradients}));
+        return out;
+    };
+    CpuDevice cpu;
+    ReferenceDevice reference;
+    const std::vector<Values> fast = run(cpu), loops = run(reference);
+    for (std::size_t i = 0; i < fast.size(); ++i) expectClose(fast[i], loops[i], 1e-6, "gradient");
+
+    kernel.kind = KernelKind::SliceGrad;
+    const auto slice = [&](auto launch) {
+        Values dx = randomValues({kBatch, kSequence, kHidden}, 3), dy = randomValues({kBatch, 4, kHidden}, 4);
+        TensorView view = patches;
+        view.data = dx.view().data + kHidden * static_cast<std::int64_t>(sizeof(float));
+        const std::vector<TensorView> in{dy.view()}, out{dx.view(), view};
+        EXPECT_TRUE(launch(KernelCall{kernel, in, out}));
+        return dx.data;
+    };
+    EXPECT_EQ(slice([](const KernelCall& call) { return cpu::sliceGrad(call); }),
+              slice([](const KernelCall& call) { return reference::launch(call).has_value(); }));
 }
 
 TEST(CpuKernels, CopyBetweenLayouts) {
@@ -219,15 +254,27 @@ TEST(CpuLoops, AreTheSameOnEveryKindOfRegister) {
         by.epsilon = 1e-8f;
         loops->adam(by, p.data.data(), dy.data.data(), m.data.data(), v.data.data(), kRows * kWidth);
         const cpu::HeadShape shape{kRows, kRows, kHead, true, 0.3f};
-        std::vector<float> head(static_cast<std::size_t>(2 * loops->headScratch(shape)));
+        // Scratch memory begins at every fourth byte of a line, and values behind it must stay.
+        const auto withScratch = [&](std::int64_t floats, const std::function<void(float*)>& work) {
+            constexpr float kGuard = 7;
+            for (std::int64_t first = 0; first < 16; ++first) {
+                std::vector<float> memory(static_cast<std::size_t>(first + floats) + 16, kGuard);
+                work(memory.data() + first);
+                EXPECT_TRUE(std::all_of(memory.end() - 16, memory.end(), [](float value) { return value == kGuard; }));
+            }
+        };
+        const std::int64_t needed = loops->headScratch(shape);
         const auto part = [&](std::int64_t i) { return cpu::HeadRows{packed.data.data() + i * kHead, 4 * kHead}; };
         const auto target = [&](std::int64_t i) {
             return cpu::HeadTarget{gradients.data.data() + i * kHead, 3 * kHead};
         };
-        loops->head(shape, part(0), part(1), part(2), {out.data.data(), kHead}, logsumexp.data.data(), head.data());
-        loops->headGrad(shape, part(0), part(1), part(2),
-                        {part(3), {out.data.data(), kHead}, logsumexp.data.data(), target(0), target(1), target(2)},
-                        head.data());
+        withScratch(needed, [&](float* memory) {
+            loops->head(shape, part(0), part(1), part(2), {out.data.data(), kHead}, logsumexp.data.data(), memory);
+        });
+        const cpu::HeadGradients asked{
+            part(3), {out.data.data(), kHead}, logsumexp.data.data(), target(0), target(1), target(2), false};
+        withScratch(2 * needed,
+                    [&](float* memory) { loops->headGrad(shape, part(0), part(1), part(2), asked, memory); });
         Values columnSums = w;
         std::transform(columns.begin(), columns.end(), columnSums.data.begin(),
                        [](double value) { return static_cast<float>(value); });

@@ -9,6 +9,7 @@ namespace {
 /// Rows of c[m,n] that are made together, of two Lanes each: as many sums as there are registers for.
 constexpr int kTileRows = kBytes == 64 ? 12 : 6;
 constexpr std::int64_t kPanel = 2 * kLanes;
+constexpr std::uintptr_t kLine = 64;  ///< bytes of a line of the caches, where scratch memory begins
 
 std::int64_t roundedUp(std::int64_t count) {
     return (count + kLanes - 1) / kLanes * kLanes;
@@ -163,7 +164,7 @@ std::int64_t panelFloats(const HeadShape& of) {
 
 Scratch scratchIn(const HeadShape& of, float* memory) {
     const auto at = reinterpret_cast<std::uintptr_t>(memory);
-    float* aligned = memory + (64 - at % 64) % 64 / sizeof(float);
+    float* aligned = memory + (kLine - at % kLine) % kLine / sizeof(float);
     float* p = aligned + roundedUp(panelFloats(of));
     return {aligned, p, p + of.queries * roundedUp(of.keys)};
 }
@@ -207,7 +208,8 @@ float largestIn(const float* row, std::int64_t seen) {
 }
 
 std::int64_t headScratch(const HeadShape& of) {
-    return kLanes + roundedUp(panelFloats(of)) + of.queries * roundedUp(of.keys);
+    return static_cast<std::int64_t>(kLine / sizeof(float)) + roundedUp(panelFloats(of)) +
+           of.queries * roundedUp(of.keys);
 }
 
 void head(const HeadShape& of, HeadRows q, HeadRows k, HeadRows v, HeadTarget out, float* logsumexp, float* scratch) {
