@@ -6,6 +6,7 @@
 #include <map>
 
 #include "runtime/executor/rank_map.h"
+#include "traces/timeline/graph_flows.h"
 
 namespace shardscope::runtime {
 
@@ -17,6 +18,7 @@ timeline::Timeline timelineOf(const core::Model& model, const core::StepGraph& g
     for (const StepOutcome& outcome : outcomes) zero = std::min(zero, outcome.begin);
     for (const core::Group& group : graph.groups) made.groups.push_back({made.strings.intern(group.name), group.size});
 
+    std::vector<timeline::RankOps> ranks;
     for (std::size_t r = 0; r < outcomes.size(); ++r) {
         const StepOutcome& outcome = outcomes[r];
         const RankMap place{graph.plan.mesh, static_cast<std::int64_t>(r)};
@@ -37,6 +39,11 @@ timeline::Timeline timelineOf(const core::Model& model, const core::StepGraph& g
         }
         row.laneEnd = static_cast<std::uint32_t>(made.lanes.size());
         made.ranks.push_back(row);
+        const auto rankClass = std::ranges::find(graph.classes, place.stage(), &core::RankClass::stage);
+        timeline::RankOps& own = ranks.emplace_back();
+        own.rank = row.rank;
+        own.rankClass = core::ClassId(static_cast<std::size_t>(rankClass - graph.classes.begin()));
+        own.span.assign(rankClass->opEnd - rankClass->opBegin, timeline::kNoIndex);
         for (const OpTimes& times : outcome.times) {
             const core::Op& op = graph.ops[times.op.index()];
             timeline::SpanRow span;
@@ -54,9 +61,10 @@ timeline::Timeline timelineOf(const core::Model& model, const core::StepGraph& g
             span.bytes = op.bytes.value;
             span.dtype = static_cast<std::uint8_t>(op.dtype);
             if (op.group.valid()) span.group = static_cast<std::uint16_t>(op.group.index());
-            timeline::append(made, span);
+            own.span[times.op.value - rankClass->opBegin] = timeline::append(made, span);
         }
     }
+    timeline::addGraphFlows(graph, ranks, true, made);
     timeline::arrange(made);
     return made;
 }

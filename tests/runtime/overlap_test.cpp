@@ -75,6 +75,31 @@ TEST(Overlap, IsAbsentWhereTheDeviceDoesOneThingAfterAnother) {
     EXPECT_EQ(hiddenTransfers(graph, ranks, core::OpKind::ReduceScatter), 0);
 }
 
+TEST(Overlap, TheTimelineSaysWhatWaitsForWhat) {
+    const TrainConfig config = slowly(fsdp(12, 2));
+    const core::StepGraph graph = graphOf(config);
+    const timeline::Timeline t = train(config).timeline;
+    const auto edges = std::ranges::count_if(
+        graph.edges, [](const core::Edge& edge) { return edge.reason != core::EdgeReason::StreamOrder; });
+    const auto collectives = std::ranges::count_if(graph.ops, [](const core::Op& op) { return op.group.valid(); });
+    std::ptrdiff_t own = 0, peers = 0;
+    for (const timeline::Flow& flow : t.flows) {
+        const std::uint32_t from = t.lanes[t.spans.lane[flow.from]].rankIndex,
+                            to = t.lanes[t.spans.lane[flow.to]].rankIndex;
+        if (flow.reason != timeline::FlowReason::Peer) {
+            EXPECT_EQ(from, to);
+            ++own;
+            continue;
+        }
+        ++peers;
+        EXPECT_NE(from, to);
+        EXPECT_EQ(t.spans.op[flow.from], t.spans.op[flow.to]);
+        EXPECT_GE(t.spans.start[flow.from], t.spans.start[flow.to]) << "the last to arrive holds up the other";
+    }
+    EXPECT_EQ(own, 2 * edges);
+    EXPECT_EQ(peers, collectives);
+}
+
 TEST(Overlap, FollowsEveryEdgeOfTheGraph) {
     TrainConfig hybrid = fsdp(12, 2, 2), both = fsdp(12, 2, 2), offloaded = fsdp(12, 2), clipped = naive(12, 3, 2);
     hybrid.plan.mesh.dpReplicate = 2;
