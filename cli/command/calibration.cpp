@@ -37,10 +37,6 @@ const char* transportName(bool processes) {
     return processes ? "gloo" : "threads";
 }
 
-std::string linkText(double bandwidth, double latency) {
-    return bandwidth > 0 || latency > 0 ? fmt::format("{:g} GB/s, {:g} us", bandwidth * 1e-9, latency * 1e6) : "none";
-}
-
 std::string nanoseconds(double seconds) {
     return durationText(core::fromSeconds(seconds).ns);
 }
@@ -106,25 +102,20 @@ Result<core::MachineTimes> calibrateFor(const runtime::TrainConfig& config, cons
     return times;
 }
 
+RunMachine machineOfRun(const runtime::TrainConfig& config, bool processes, const std::string& program) {
+    const runtime::Machine machine = machineOf(program);
+    return {machine.processor,        std::string(runtime::nameOf(config.device)),
+            transportName(processes), coresOf(machine),
+            config.plan.mesh.size(),  config.link.bandwidth,
+            config.link.latency};
+}
+
 Result<core::MachineTimes> loadMachineTimes(const std::string& path, const runtime::TrainConfig& config, bool processes,
                                             const std::string& program) {
     SHARDSCOPE_ASSIGN(const std::string text, readFile(path));
     SHARDSCOPE_ASSIGN(const core::Document document, core::parseJson(text, path));
     SHARDSCOPE_ASSIGN(core::MachineTimes times, core::parseMachineTimes(document, path));
-    const runtime::Machine machine = machineOf(program);
-    const auto differs = [&](const char* what, const std::string& file, const std::string& here) -> Result<void> {
-        if (file == here) return {};
-        return core::fail(core::ErrorCode::Input,
-                          fmt::format("measured with the {} {}, this run has {}", what, file, here), path,
-                          "measure anew with the same options: shardscope calibrate -o FILE.json");
-    };
-    SHARDSCOPE_TRY(differs("processor", core::printable(times.processor), machine.processor));
-    SHARDSCOPE_TRY(differs("number of cores", std::to_string(times.cores), std::to_string(coresOf(machine))));
-    SHARDSCOPE_TRY(differs("device", core::printable(times.device), std::string(runtime::nameOf(config.device))));
-    if (config.plan.mesh.size() > 1)
-        SHARDSCOPE_TRY(differs("transport", core::printable(times.transport), transportName(processes)));
-    SHARDSCOPE_TRY(differs("artificial link", linkText(times.linkBandwidth, times.linkLatency),
-                           linkText(config.link.bandwidth, config.link.latency)));
+    SHARDSCOPE_TRY(checkMeasuredFor(times, machineOfRun(config, processes, program), path));
     return times;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <variant>
 
@@ -11,6 +12,7 @@
 #include "cli/command/image_files.h"
 #include "cli/command/rank_processes.h"
 #include "cli/command/run_setup.h"
+#include "cli/face/measured_figures.h"
 #include "cli/face/output.h"
 #include "cli/face/prediction.h"
 #include "cli/face/progress.h"
@@ -141,6 +143,19 @@ Document jsonOf(const runtime::TrainReport& report, const core::Case& one) {
     return out;
 }
 
+/// All but the timeline.
+formats::RunFile runFileOf(const RunSetUp& setUp, const Document& about, const Document& machine) {
+    core::Scenario scenario = setUp.loaded.scenario;
+    scenario.parallelism.strategy = setUp.resolved.cases.front().plan.name;
+    formats::RunFile run;
+    run.about = about;
+    run.scenario = core::writeScenario(scenario);
+    if (!scenario.model.path.empty() || !scenario.cluster.path.empty())
+        run.folder = (std::filesystem::current_path() / setUp.loaded.folder).string();
+    run.machine = machine;
+    return run;
+}
+
 std::string textOf(const runtime::TrainReport& report, const core::Case& one, const TextStyle& style) {
     const bool processes = !report.clocks.empty();
     std::string out = fmt::format("\nThe last step, measured on {} {}{}\n", report.ranks.size(),
@@ -163,13 +178,16 @@ std::string textOf(const runtime::TrainReport& report, const core::Case& one, co
     return out + "  Times are those of this machine's cores, which the ranks share; they are no forecast of a GPU.\n";
 }
 
-/// With the times of `machine`, or with what is measured now.
+/// With the times of `machine`, or with what is measured now. `kept`: those times, as whoever predicts it again will
+/// read them.
 Result<PredictedRun> predictionOf(const Arguments& arguments, const RunSetUp& setUp, bool processes,
-                                  std::optional<core::MachineTimes> machine) {
+                                  std::optional<core::MachineTimes> machine, Document& kept) {
     SHARDSCOPE_ASSIGN(const core::StepGraph graph, core::buildStepGraph(setUp.model, setUp.config.plan));
     if (!machine) {
         SHARDSCOPE_ASSIGN(machine, calibrateFor(setUp.config, graph, processes, arguments.program));
     }
+    kept = core::documentOf(*machine);
+    SHARDSCOPE_ASSIGN(machine, core::parseMachineTimes(kept, "machine"));
     return predictRun(graph, setUp.model, *machine).map_error([&](core::Error error) {
         if (!arguments.machine.empty()) error.where = "--machine " + arguments.machine;
         return error;
@@ -201,11 +219,12 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     SHARDSCOPE_ASSIGN(const RankPlacement placement, placementOf(arguments, config.device, mesh.size()));
     if (placement.kind == RankPlacement::Kind::OneRank) return runOneRank(config, placement, arguments);
     const bool processes = placement.kind != RankPlacement::Kind::Threads;
+    Document kept;
     std::optional<PredictedRun> predicted;
     if (!arguments.machine.empty()) {
         SHARDSCOPE_ASSIGN(const core::MachineTimes machine,
                           loadMachineTimes(arguments.machine, config, processes, arguments.program));
-        SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, processes, machine));
+        SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, processes, machine, kept));
     }
 
     std::vector<std::string> unused = unusedInRun(setUp.loaded.scenario, resolved);
@@ -253,10 +272,11 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     }
     // After the run: other ranks wait for none of it.
     if (arguments.compare && !predicted) {
-        SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, processes, std::nullopt));
+        SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, processes, std::nullopt, kept));
     }
+    const std::vector<RunFigure> measured = figuresOf(report);
     std::vector<PredictedFigure> figures;
-    if (predicted) figures = figuresOf(*predicted, report);
+    if (predicted) figures = sideBySide(figuresOf(*predicted), measured);
     Document out = jsonOf(report, one);
     out.set("model", Document::of(model.name));
     out.set("device", Document::of(arguments.device));
@@ -264,6 +284,8 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     data.set("source", Document::of(arguments.data.empty() ? "generated grey shapes" : arguments.data));
     data.set("images", Document::of(images));
     out.set("lr_schedule", Document::of(schedule));
+    out.set("machine", documentOf(machineOfRun(config, processes, arguments.program)));
+    out.set("measured", figuresDocument(measured));
     if (predicted) out.set("prediction", predictionDocument(figures));
     if (evaluation) out.set("evaluation", documentOf(*evaluation));
     out.set("unused", listOf(unused));
@@ -271,7 +293,8 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     Result<void> written;
     if (!progress->logged()) written = fail(ErrorCode::Io, "");  // told when it happened
     for (const std::string& path : arguments.outputs)
-        if (auto file = writeRun(report, config.plan.name, out, path); !file && written) written = std::move(file);
+        if (auto file = writeRun(report, config.plan.name, runFileOf(setUp, out, kept), path); !file && written)
+            written = std::move(file);
     if (arguments.json) {
         std::fputs(notes.c_str(), stderr);
         SHARDSCOPE_TRY(print(core::writeJson(out) + "\n"));

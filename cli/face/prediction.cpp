@@ -7,11 +7,11 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "cli/face/text_picture.h"
 #include "cli/face/text_table.h"
-#include "core/base/median.h"
 #include "sim/price/machine_price.h"
 #include "sim/run/simulate.h"
 #include "sim/run/to_timeline.h"
@@ -23,7 +23,7 @@ using timeline::Timeline;
 
 namespace {
 
-constexpr std::size_t kUnmeasuredSteps = 2;
+constexpr std::string_view kOps = "ops: ";
 
 /// Sums over the ranks, each row counted as often as it stands for ranks, divided by their number.
 std::map<std::string, double> timesByActivity(const Timeline& timeline) {
@@ -56,9 +56,8 @@ std::array<double, timeline::kStates> meanStates(const Timeline& timeline,
     return mean;
 }
 
-double medianStep(std::vector<std::int64_t> steps) {
-    if (steps.size() > kUnmeasuredSteps) steps.erase(steps.begin(), steps.begin() + kUnmeasuredSteps);
-    return core::medianOf({steps.begin(), steps.end()});
+const char* unitOf(bool bytes) {
+    return bytes ? "bytes" : "ns";
 }
 
 std::string valueText(const PredictedFigure& figure, double value) {
@@ -85,22 +84,63 @@ core::Result<PredictedRun> predictRun(const core::StepGraph& graph, const core::
     return run;
 }
 
-std::vector<PredictedFigure> figuresOf(const PredictedRun& predicted, const runtime::TrainReport& measured) {
-    std::vector<PredictedFigure> figures;
-    figures.push_back({"step", static_cast<double>(predicted.step), medianStep(measured.stepNs), false});
-    const auto forecast = meanStates(predicted.timeline, predicted.breakdown),
-               seen = meanStates(measured.timeline, measured.breakdown);
+std::vector<RunFigure> runFigures(double step, const Timeline& timeline,
+                                  const std::vector<timeline::Breakdown>& breakdown, std::int64_t peak) {
+    std::vector<RunFigure> figures{{"step", step, false}};
+    const auto states = meanStates(timeline, breakdown);
     constexpr std::array<const char*, timeline::kStates> kNames = {"compute", "exposed transfer", "exposed copies",
                                                                    "waiting", "idle"};
-    for (std::size_t s = 0; s < kNames.size(); ++s) figures.push_back({kNames[s], forecast[s], seen[s], false});
-    std::map<std::string, std::pair<double, double>> ops;
-    for (const auto& [name, time] : timesByActivity(predicted.timeline)) ops[name].first = time;
-    for (const auto& [name, time] : timesByActivity(measured.timeline)) ops[name].second = time;
-    for (const auto& [name, times] : ops)
-        if (times.first > 0 || times.second > 0) figures.push_back({"ops: " + name, times.first, times.second, false});
-    std::int64_t peak = 0;
-    for (const runtime::RankReport& rank : measured.ranks) peak = std::max(peak, rank.peakTotal);
-    figures.push_back({"peak memory", static_cast<double>(predicted.peak), static_cast<double>(peak), true});
+    for (std::size_t s = 0; s < kNames.size(); ++s) figures.push_back({kNames[s], states[s], false});
+    for (const auto& [name, time] : timesByActivity(timeline))
+        if (time > 0) figures.push_back({std::string(kOps) + name, time, false});
+    figures.push_back({"peak memory", static_cast<double>(peak), true});
+    return figures;
+}
+
+std::vector<RunFigure> figuresOf(const PredictedRun& predicted) {
+    return runFigures(static_cast<double>(predicted.step), predicted.timeline, predicted.breakdown, predicted.peak);
+}
+
+Document figuresDocument(const std::vector<RunFigure>& figures) {
+    Document list = Document::list();
+    for (const RunFigure& figure : figures) {
+        Document row = Document::table();
+        row.set("what", Document::of(figure.what));
+        row.set("unit", Document::of(unitOf(figure.bytes)));
+        row.set("value", Document::of(figure.value));
+        list.items.push_back(std::move(row));
+    }
+    return list;
+}
+
+core::Result<std::vector<RunFigure>> figuresFrom(const Document& document, const std::string& where) {
+    std::vector<RunFigure> figures;
+    for (const Document& row : document.items) {
+        const Document *what = row.find("what"), *unit = row.find("unit"), *value = row.find("value");
+        if (what == nullptr || what->kind != Document::Kind::Text || unit == nullptr || value == nullptr ||
+            !value->isNumber())
+            return core::fail(core::ErrorCode::Input, fmt::format("item {} is no figure", figures.size() + 1), where,
+                              "write the file anew (`shardscope run -o FILE.json.gz`)");
+        figures.push_back({what->text, value->number(), unit->text == unitOf(true)});
+    }
+    return figures;
+}
+
+std::vector<PredictedFigure> sideBySide(const std::vector<RunFigure>& predicted,
+                                        const std::vector<RunFigure>& measured) {
+    std::vector<PredictedFigure> figures;
+    for (const RunFigure& one : predicted) figures.push_back({one.what, one.value, 0, one.bytes});
+    for (const RunFigure& one : measured) {
+        auto at = std::ranges::find(figures, one.what, &PredictedFigure::what);
+        // Ops stand together, by name.
+        if (at == figures.end()) {
+            at = std::ranges::find_if(figures, [&](const PredictedFigure& other) {
+                return other.bytes || (other.what.starts_with(kOps) && other.what > one.what);
+            });
+            at = figures.insert(at, {one.what, 0, 0, one.bytes});
+        }
+        at->measured = one.value;
+    }
     return figures;
 }
 
@@ -122,7 +162,7 @@ Document predictionDocument(const std::vector<PredictedFigure>& figures) {
     for (const PredictedFigure& figure : figures) {
         Document row = Document::table();
         row.set("what", Document::of(figure.what));
-        row.set("unit", Document::of(figure.bytes ? "bytes" : "ns"));
+        row.set("unit", Document::of(unitOf(figure.bytes)));
         row.set("predicted", Document::of(figure.predicted));
         row.set("measured", Document::of(figure.measured));
         list.items.push_back(std::move(row));

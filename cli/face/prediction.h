@@ -10,7 +10,6 @@
 #include "core/graph/step_graph.h"
 #include "core/machine/machine_times.h"
 #include "core/model/model.h"
-#include "runtime/train/train.h"
 #include "traces/timeline/breakdown.h"
 #include "traces/timeline/timeline.h"
 
@@ -26,6 +25,23 @@ struct PredictedRun {
 [[nodiscard]] core::Result<PredictedRun> predictRun(const core::StepGraph& graph, const core::Model& model,
                                                     const core::MachineTimes& machine);
 
+/// One figure of a run: nanoseconds, or bytes.
+struct RunFigure {
+    std::string what;  ///< "step", "waiting", "ops: all-gather", "peak memory"
+    double value = 0;
+    bool bytes = false;
+    friend bool operator==(const RunFigure&, const RunFigure&) = default;
+};
+/// The step; of a mean rank the five times and, by activity, how long ops took (transfers from the last member's
+/// arrival on); the largest peak. Where the step is measured the median is given for it (cli/face/measured_figures.h).
+[[nodiscard]] std::vector<RunFigure> runFigures(double step, const timeline::Timeline& timeline,
+                                                const std::vector<timeline::Breakdown>& breakdown, std::int64_t peak);
+[[nodiscard]] std::vector<RunFigure> figuresOf(const PredictedRun& predicted);
+[[nodiscard]] core::Document figuresDocument(const std::vector<RunFigure>& figures);
+/// Errors: what is no list of figures.
+[[nodiscard]] core::Result<std::vector<RunFigure>> figuresFrom(const core::Document& document,
+                                                               const std::string& where);
+
 /// One figure, predicted and measured: nanoseconds, or bytes.
 struct PredictedFigure {
     std::string what;
@@ -35,13 +51,9 @@ struct PredictedFigure {
     /// predicted / measured - 1; 0 where both are nothing.
     [[nodiscard]] double error() const;
 };
-
-/// The step (measured: the median; where there are more than two, without the first two, which make kernels and touch
-/// memory for the first time);
-/// of a mean rank the five times and, by activity, how long ops took (transfers from the last member's arrival on); the
-/// largest peak.
-[[nodiscard]] std::vector<PredictedFigure> figuresOf(const PredictedRun& predicted,
-                                                     const runtime::TrainReport& measured);
+/// Both side by side, in the order of runFigures; what only one side has is 0 on the other.
+[[nodiscard]] std::vector<PredictedFigure> sideBySide(const std::vector<RunFigure>& predicted,
+                                                      const std::vector<RunFigure>& measured);
 
 [[nodiscard]] std::string predictionText(const std::vector<PredictedFigure>& figures);
 [[nodiscard]] core::Document predictionDocument(const std::vector<PredictedFigure>& figures);

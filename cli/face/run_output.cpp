@@ -7,18 +7,18 @@
 #include "traces/formats/csv_writer.h"
 #include "traces/formats/picture.h"
 #include "traces/formats/picture_style.h"
-#include "traces/formats/run_file.h"
 #include "traces/formats/sink.h"
 
 namespace shardscope::cli {
 
-core::Result<void> writeRun(const runtime::TrainReport& report, const std::string& planName,
-                            const core::Document& about, const std::string& path) {
+core::Result<void> writeRun(const runtime::TrainReport& report, const std::string& planName, formats::RunFile run,
+                            const std::string& path) {
     SHARDSCOPE_ASSIGN(const OutputKind kind, outputKindOf(path));
     if (kind == OutputKind::Trace || kind == OutputKind::TraceGzip) {
         std::unique_ptr<formats::Sink> sink = std::make_unique<formats::FileSink>(path);
         if (kind == OutputKind::TraceGzip) sink = std::make_unique<formats::GzipSink>(std::move(sink));
-        formats::writeRunFile({about, report.timeline}, report.clocks.empty() ? "threads" : "gloo", *sink);
+        run.timeline = report.timeline;
+        formats::writeRunFile(run, report.clocks.empty() ? "threads" : "gloo", *sink);
         return sink->finish();
     }
     if (kind == OutputKind::Csv) {
@@ -31,8 +31,8 @@ core::Result<void> writeRun(const runtime::TrainReport& report, const std::strin
     picture.title = report.timeline.title;
     picture.text = formats::englishText();
     // Ranks of this machine's cores.
-    picture.text.headline = "each rank works {}% of the step";
-    picture.text.headlineRange = "the ranks work {}% to {}% of the step";
+    picture.text.headline = picture.text.runHeadline;
+    picture.text.headlineRange = picture.text.runHeadlineRange;
     picture.text.looks[static_cast<std::size_t>(formats::Look::Exposed)] = "a rank waits for a transfer";
     formats::Panel panel;
     panel.name = planName;

@@ -5,14 +5,14 @@
 
 #include <string>
 
-#include "core/base/document.h"
 #include "core/base/result.h"
 #include "runtime/train/train.h"
+#include "traces/formats/run_file.h"
 
 namespace shardscope::cli {
 
-/// The last step, whole or not at all. `about`: what was run, for the trace. Errors: an unknown ending (Usage), Io.
+/// The last step, whole or not at all. `run`: what goes into the trace with it. Errors: an unknown ending (Usage), Io.
 [[nodiscard]] core::Result<void> writeRun(const runtime::TrainReport& report, const std::string& planName,
-                                          const core::Document& about, const std::string& path);
+                                          formats::RunFile run, const std::string& path);
 
 }  // namespace shardscope::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/face/measured_figures.h"
 #include "core/graph/build.h"
 #include "core/model/spec.h"
 #include "core/model/vit.h"
@@ -56,7 +57,7 @@ TEST(Prediction, OfARunThatWentAsPredictedHasNoError) {
     const Predicted p = fsdpOfTwo();
     const auto predicted = predictRun(p.graph, p.model, p.machine);
     ASSERT_TRUE(predicted) << describe(predicted.error());
-    const auto figures = figuresOf(*predicted, asPredicted(*predicted));
+    const auto figures = sideBySide(figuresOf(*predicted), figuresOf(asPredicted(*predicted)));
     std::vector<std::string> names;
     for (const PredictedFigure& figure : figures) {
         EXPECT_DOUBLE_EQ(figure.error(), 0) << figure.what;
@@ -76,7 +77,7 @@ TEST(Prediction, TellsHowFarItIsOff) {
     ASSERT_TRUE(predicted);
     runtime::TrainReport slower = asPredicted(*predicted);
     for (std::int64_t& step : slower.stepNs) step = 2 * predicted->step;
-    const auto figures = figuresOf(*predicted, slower);
+    const auto figures = sideBySide(figuresOf(*predicted), figuresOf(slower));
     EXPECT_DOUBLE_EQ(figures.front().error(), -0.5);
     const std::string text = predictionText(figures);
     EXPECT_NE(text.find("-50.0 %"), std::string::npos) << text;

@@ -13,6 +13,10 @@ RunFile someRun(timeline::Timeline timeline) {
     RunFile run;
     run.about = Document::table();
     run.about.set("model", Document::of("vit_tiny"));
+    run.scenario = "[model]\nname = \"vit_tiny\"\n";
+    run.folder = "/somewhere";
+    run.machine = Document::table();
+    run.machine.set("processor", Document::of("a processor"));
     run.timeline = std::move(timeline);
     return run;
 }
@@ -81,6 +85,9 @@ TEST(RunFile, IsReadBackAsItWasWritten) {
             const auto read = readRunFile(written(run, packed), "run.json");
             ASSERT_TRUE(read) << describe(read.error());
             EXPECT_EQ(core::writeJson(read->about), core::writeJson(run.about));
+            EXPECT_EQ(read->scenario, run.scenario);
+            EXPECT_EQ(read->folder, run.folder);
+            EXPECT_EQ(core::writeJson(read->machine), core::writeJson(run.machine));
             expectEqual(read->timeline, run.timeline);
         }
     const auto empty = readRunFile(written(someRun({})), "run.json");
@@ -116,7 +123,8 @@ TEST(RunFile, RefusesWhatItCannotHaveWritten) {
     has(refusal("{}"), "no run that Shardscope wrote");
     has(refusal("[1, 2"), "run.json");
     has(refusal(std::string(2 << 20, ' ')), "at most 1048576");
-    has(refusal("{\"shardscope\": {\"schema\": \"shardscope.timeline\", \"version\": 7}}"), "another version");
+    has(refusal("{\"shardscope\": {\"schema\": \"shardscope.timeline\", \"version\": 7}}"), "version 7, expected 2");
+    has(refusal("{\"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\"}]}"), "another tool");
     has(refusal(changed("spans", "start", Document::of("0 1 x"))), "number 3 of column 'start' is 'x'");
     has(refusal(changed("spans", "start", Document::of("0 1 "))), "column 'start'");
     has(refusal(changed("spans", "start", Document::of("99999999999999999999"))), "column 'start'");
@@ -128,6 +136,14 @@ TEST(RunFile, RefusesWhatItCannotHaveWritten) {
     has(refusal(changed("ranks", "lane_end", Document::of("3 6 9 4000000000"))), "lanes of others");
     has(refusal(changed("", "strings", Document::of("x"))), "'strings' is no list");
     has(refusal(changed("", "end", Document::of(std::int64_t{-1}))), "'end' no time");
+}
+
+TEST(RunFile, IsKnownByItsBeginning) {
+    EXPECT_TRUE(looksLikeTrace(written(someRun(fsdpOfFour())).substr(0, 500)));
+    EXPECT_TRUE(looksLikeTrace(written(someRun(fsdpOfFour()), true).substr(0, 4)));
+    EXPECT_TRUE(looksLikeTrace("[{\"ph\": \"X\"}]"));
+    for (const char* other : {"", "   ", "{\"model_type\": \"llama\"}", "[1, 2]", "[model]\nname = \"vit_tiny\""})
+        EXPECT_FALSE(looksLikeTrace(other)) << other;
 }
 
 TEST(RunFile, RefusesSpansThatRunBackwardsOrOutOfOrder) {

@@ -19,6 +19,8 @@ struct PictureText {
     std::string_view works;          ///< head of the column of shares
     std::string_view headline;       ///< "each GPU works {}% of the step"
     std::string_view headlineRange;  ///< "the GPUs work {}% to {}% of the step"
+    // The same of a run, whose ranks are no GPUs.
+    std::string_view runHeadline, runHeadlineRange;
     std::string_view transferShare;  ///< ", {}% exposed transfers": transfers and copies that no compute hides
     std::string_view waitShare;      ///< ", {}% waiting": waiting and idle
     std::string_view step;           ///< "step {}"

@@ -22,8 +22,10 @@ using timeline::Timeline;
 namespace {
 
 constexpr const char* kSchema = "shardscope.timeline";
-constexpr std::int64_t kVersion = 1;
-constexpr const char* kHint = "write the file anew: shardscope run -o FILE";
+constexpr std::int64_t kVersion = 2;
+constexpr const char* kHint = "write the file anew (`shardscope run -o FILE.json.gz`)";
+constexpr const char* kOpenable =
+    "open a file of a run (`shardscope run -o FILE.json.gz`); traces of other tools are not read yet";
 constexpr auto kMost32 = static_cast<std::int64_t>(std::numeric_limits<std::uint32_t>::max());
 /// About a century: sums of two stay far from the end of 64 bits.
 constexpr std::int64_t kMostNs = std::int64_t{1} << 61;
@@ -307,13 +309,36 @@ Result<Timeline> timelineFrom(const Document& document, const std::string& where
     return t;
 }
 
+/// Before megabytes of somebody else's events are read: the file's own member stands at its end.
+Result<void> checkOrigin(std::string_view bytes, const std::string& name) {
+    if (bytes.find(kSchema) != std::string_view::npos) return {};
+    const std::size_t last = bytes.find_last_not_of(" \t\r\n");
+    const bool whole = last != std::string_view::npos && (bytes[last] == '}' || bytes[last] == ']');
+    if (bytes.find("\"traceEvents\"") == std::string_view::npos || !whole) return {};
+    return fail(ErrorCode::Unsupported,
+                "a trace that is no run of Shardscope's: another tool, or a simulation, wrote it", name, kOpenable);
+}
+
 }  // namespace
+
+bool looksLikeTrace(std::string_view begin) {
+    if (isGzip(begin)) return true;
+    const std::size_t first = begin.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) return false;
+    const auto has = [&](std::string_view key) { return begin.find(key) != std::string_view::npos; };
+    if (begin[first] == '[') return has("\"ph\"");
+    return begin[first] == '{' && (has("\"traceEvents\"") || has("\"schemaVersion\"") || has("\"displayTimeUnit\"") ||
+                                   has("\"deviceProperties\""));
+}
 
 void writeRunFile(const RunFile& run, const std::string& backend, Sink& sink) {
     Document out = Document::table();
     out.set("schema", Document::of(kSchema));
     out.set("version", Document::of(kVersion));
     out.set("about", run.about);
+    out.set("scenario", Document::of(run.scenario));
+    out.set("folder", Document::of(run.folder));
+    out.set("machine", run.machine);
     out.set("timeline", documentOf(run.timeline));
     KinetoOptions options;
     options.simulated = false;
@@ -331,21 +356,34 @@ Result<RunFile> readRunFile(std::string_view bytes, const std::string& name, std
     if (static_cast<std::int64_t>(bytes.size()) > limit)
         return fail(ErrorCode::Unsupported, fmt::format("{} bytes, expected at most {}", bytes.size(), limit), name,
                     kHint);
-    SHARDSCOPE_ASSIGN(const Document file, core::parseJson(bytes, name));
+    SHARDSCOPE_TRY(checkOrigin(bytes, name));
+    SHARDSCOPE_ASSIGN(const Document file, core::parseJson(bytes, name).map_error([](core::Error error) {
+        if (error.hint.empty()) error.hint = kHint;
+        return error;
+    }));
     const Document* own = file.find("shardscope");
     const Document* schema = own == nullptr ? nullptr : own->find("schema");
     const Document* version = own == nullptr ? nullptr : own->find("version");
     if (schema == nullptr || schema->kind != Document::Kind::Text || schema->text != kSchema)
-        return fail(ErrorCode::Input, "this is no run that Shardscope wrote", name,
-                    "it would have a member 'shardscope': shardscope run -o FILE.json");
+        return fail(ErrorCode::Input, "this is no run that Shardscope wrote", name, kOpenable);
     if (version == nullptr || version->kind != Document::Kind::Integer || version->integer != kVersion)
-        return fail(ErrorCode::Unsupported, fmt::format("another version than {}", kVersion), name, kHint);
+        return fail(ErrorCode::Unsupported,
+                    fmt::format("a run in version {}, expected {}",
+                                version == nullptr ? "unknown" : core::writeJson(*version, false), kVersion),
+                    name, kHint);
     RunFile run;
     const Document* about = own->find("about");
     const Document* timeline = own->find("timeline");
     if (about == nullptr || about->kind != Document::Kind::Table || timeline == nullptr)
         return fail(ErrorCode::Input, "'about' is no table, or 'timeline' is missing", name, kHint);
     run.about = *about;
+    for (const auto& [key, text] : {std::pair{"scenario", &run.scenario}, std::pair{"folder", &run.folder}}) {
+        const Document* found = own->find(key);
+        if (found == nullptr || found->kind != Document::Kind::Text)
+            return fail(ErrorCode::Input, fmt::format("'{}' is no text", key), name, kHint);
+        *text = found->text;
+    }
+    if (const Document* machine = own->find("machine")) run.machine = *machine;
     SHARDSCOPE_ASSIGN(run.timeline, timelineFrom(*timeline, name + ", shardscope, timeline"));
     return run;
 }

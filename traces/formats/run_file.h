@@ -1,12 +1,13 @@
 #pragma once
 
-// A run in a file: what was run, in words and figures, and the timeline of one step with every column, so that it reads
-// back equal (`shardscope run -o run.json`, or run.json.gz).
+// A run in a file: what was run, in words and figures, its scenario, the machine's times where it was predicted, and
+// the timeline of one step with every column, so that it reads back equal (`shardscope run -o run.json`, or
+// run.json.gz).
 //
 // The file is the trace that kineto_writer.h writes, for Perfetto and its like, with a member "shardscope" beside the
-// events that they pass over: {"schema": "shardscope.timeline", "version": 1, "about": {...}, "timeline": {...}}. A
-// column of numbers is one string of decimals with a space between two, which is a fifth of the memory of a list when
-// it is read.
+// events that they pass over: {"schema": "shardscope.timeline", "version": 2, "about": {...}, "scenario": "TOML",
+// "folder": "...", "machine": {...} or null, "timeline": {...}}. A column of numbers is one string of decimals with a
+// space between two, which is a fifth of the memory of a list when it is read.
 
 #include <cstdint>
 #include <string>
@@ -20,15 +21,22 @@
 namespace shardscope::formats {
 
 struct RunFile {
-    core::Document about;  ///< a table; the writer's own
+    core::Document about;    ///< a table; the writer's own
+    std::string scenario;    ///< of what ran, as core::writeScenario writes it
+    std::string folder;      ///< against which the scenario's paths are read
+    core::Document machine;  ///< core::MachineTimes as a document, of which the run was predicted; Null: it was not
     timeline::Timeline timeline;
 };
+
+/// Whether a file that begins with these bytes (a few thousand, or all) is a trace or a run, packed or not: neither a
+/// scenario nor a model.
+[[nodiscard]] bool looksLikeTrace(std::string_view begin);
 
 /// `backend`: what moved the bytes, for viewers. Leaves `finish` to the caller.
 void writeRunFile(const RunFile& run, const std::string& backend, Sink& sink);
 
 /// Plain or packed; at most `limit` bytes unpacked. Errors name the place: no such file, another version, columns of
-/// different lengths, numbers that name nothing, times that run backwards.
+/// different lengths, numbers that name nothing, times that run backwards; a trace of another tool is called that.
 [[nodiscard]] core::Result<RunFile> readRunFile(std::string_view bytes, const std::string& name,
                                                 std::int64_t limit = std::int64_t{1} << 30);
 

@@ -1,0 +1,78 @@
+#include "cli/face/run_machine.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/base/printable.h"
+
+namespace shardscope::cli {
+
+using core::Document;
+using core::ErrorCode;
+using core::fail;
+using core::Result;
+
+namespace {
+
+std::string linkText(double bandwidth, double latency) {
+    return bandwidth > 0 || latency > 0 ? fmt::format("{:g} GB/s, {:g} us", bandwidth * 1e-9, latency * 1e6) : "none";
+}
+
+}  // namespace
+
+Document documentOf(const RunMachine& machine) {
+    Document out = Document::table();
+    out.set("processor", Document::of(machine.processor));
+    out.set("cores", Document::of(machine.cores));
+    out.set("device", Document::of(machine.device));
+    out.set("transport", Document::of(machine.transport));
+    out.set("ranks", Document::of(machine.ranks));
+    out.set("link_bandwidth", Document::of(machine.linkBandwidth));
+    out.set("link_latency", Document::of(machine.linkLatency));
+    return out;
+}
+
+Result<RunMachine> runMachineFrom(const Document& document, const std::string& where) {
+    RunMachine machine;
+    const auto wrong = [&](const char* key, const char* kind) {
+        return fail(ErrorCode::Input, fmt::format("'{}' is no {}", key, kind), where,
+                    "write the file anew (`shardscope run -o FILE.json.gz`)");
+    };
+    for (const auto& [key, text] : {std::pair{"processor", &machine.processor}, std::pair{"device", &machine.device},
+                                    std::pair{"transport", &machine.transport}}) {
+        const Document* found = document.find(key);
+        if (found == nullptr || found->kind != Document::Kind::Text) return wrong(key, "text");
+        *text = found->text;
+    }
+    for (const auto& [key, number] : {std::pair{"cores", &machine.cores}, std::pair{"ranks", &machine.ranks}}) {
+        const Document* found = document.find(key);
+        if (found == nullptr || found->kind != Document::Kind::Integer || found->integer < 1)
+            return wrong(key, "count");
+        *number = found->integer;
+    }
+    for (const auto& [key, number] :
+         {std::pair{"link_bandwidth", &machine.linkBandwidth}, std::pair{"link_latency", &machine.linkLatency}}) {
+        const Document* found = document.find(key);
+        if (found == nullptr || !found->isNumber()) return wrong(key, "number");
+        *number = found->number();
+    }
+    return machine;
+}
+
+Result<void> checkMeasuredFor(const core::MachineTimes& times, const RunMachine& machine, const std::string& path,
+                              const std::string& run) {
+    const auto differs = [&](const char* what, const std::string& file, const std::string& here) -> Result<void> {
+        if (file == here) return {};
+        return fail(ErrorCode::Input, fmt::format("measured with the {} {}, {} has {}", what, file, run, here), path,
+                    "measure anew with the same options: shardscope calibrate -o FILE.json");
+    };
+    SHARDSCOPE_TRY(differs("processor", core::printable(times.processor), machine.processor));
+    SHARDSCOPE_TRY(differs("number of cores", std::to_string(times.cores), std::to_string(machine.cores)));
+    SHARDSCOPE_TRY(differs("device", core::printable(times.device), machine.device));
+    if (machine.ranks > 1) SHARDSCOPE_TRY(differs("transport", core::printable(times.transport), machine.transport));
+    return differs("artificial link", linkText(times.linkBandwidth, times.linkLatency),
+                   linkText(machine.linkBandwidth, machine.linkLatency));
+}
+
+}  // namespace shardscope::cli

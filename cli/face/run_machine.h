@@ -1,0 +1,31 @@
+#pragma once
+
+// What a run ran on and through, so that only times of the same are held against it.
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/document.h"
+#include "core/base/result.h"
+#include "core/machine/machine_times.h"
+
+namespace shardscope::cli {
+
+struct RunMachine {
+    std::string processor, device;              ///< "AMD EPYC 9654", "cpu"
+    std::string transport;                      ///< "threads", "gloo"
+    std::int64_t cores = 1, ranks = 1;          ///< `ranks` of the run
+    double linkBandwidth = 0, linkLatency = 0;  ///< of an artificial link, bytes/s and seconds; 0: none
+    friend bool operator==(const RunMachine&, const RunMachine&) = default;
+};
+
+[[nodiscard]] core::Document documentOf(const RunMachine& machine);
+/// Errors: members that are missing or of another kind.
+[[nodiscard]] core::Result<RunMachine> runMachineFrom(const core::Document& document, const std::string& where);
+
+/// Errors: times (in the file `path`) of another machine, device, transport or link than the run's; `run` is what the
+/// run is called.
+[[nodiscard]] core::Result<void> checkMeasuredFor(const core::MachineTimes& times, const RunMachine& machine,
+                                                  const std::string& path, const std::string& run = "this run");
+
+}  // namespace shardscope::cli
