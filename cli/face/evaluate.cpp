@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "cli/face/layer_times.h"
+#include "cli/face/plan_rows.h"
 #include "cli/face/report.h"
 #include "cli/face/words.h"
 #include "core/base/parallel_for.h"
@@ -18,45 +19,7 @@ namespace shardscope::cli {
 namespace {
 
 using core::Result;
-using timeline::Activity;
 using timeline::Timeline;
-
-std::int64_t shareOnWire(std::int64_t bytes, std::int64_t ranks) {
-    return ranks > 1 ? bytes - bytes / ranks : 0;
-}
-
-TransferCounts countTransfers(const Timeline& t, const timeline::RankRow& rank,
-                              const std::vector<timeline::SpanRange>& lanes) {
-    TransferCounts counts;
-    for (std::uint32_t lane = rank.laneBegin; lane < rank.laneEnd; ++lane) {
-        for (std::uint32_t s = lanes[lane].begin; s < lanes[lane].end; ++s) {
-            const std::int64_t bytes = t.spans.bytes[s];
-            const std::uint32_t group = t.spans.group[s];
-            const std::int64_t size = group == timeline::kNoGroup ? 1 : t.groups[group].size;
-            switch (static_cast<Activity>(t.spans.activity[s])) {
-                case Activity::AllGather:
-                    ++counts.allGathers;
-                    counts.gatherBytes += shareOnWire(bytes, size);
-                    break;
-                case Activity::ReduceScatter:
-                    ++counts.reduceScatters;
-                    counts.reduceBytes += shareOnWire(bytes, size);
-                    break;
-                case Activity::AllReduce:
-                    ++counts.allReduces;
-                    counts.allReduceBytes += 2 * shareOnWire(bytes, size);
-                    break;
-                case Activity::Send:
-                    ++counts.sends;
-                    counts.sendBytes += bytes;
-                    break;
-                case Activity::Receive: ++counts.receives; break;
-                default: break;
-            }
-        }
-    }
-    return counts;
-}
 
 /// Memory of every class in host order and in device time, its counters into the timeline.
 Result<std::vector<MemoryVerdict>> memoryOf(const core::StepGraph& graph, const core::Model& model,
@@ -122,28 +85,7 @@ Result<PlanReport> evaluateCase(const core::Resolved& resolved, const core::Case
     SHARDSCOPE_ASSIGN(std::vector<MemoryVerdict> memory,
                       memoryOf(*graph, *report.model, resolved.cluster, result, report.timeline, options));
     SHARDSCOPE_TRY(options.work.enter(core::WorkStage::Causes, report.name));
-    const std::vector<timeline::Breakdown> times = timeline::breakdownOf(report.timeline);
-    const std::vector<timeline::ComputeWork> work = timeline::computeWorkOf(report.timeline);
-    const std::vector<timeline::SpanRange> lanes = timeline::spansOfLanes(report.timeline);
-    const timeline::CauseFinder finder(report.timeline);
-    std::vector<std::vector<timeline::CauseTotal>> causes;
-    for (std::uint32_t row = 0; row < report.timeline.ranks.size(); ++row) {
-        SHARDSCOPE_TRY(options.work.goOn());
-        const timeline::RankRow& rank = report.timeline.ranks[row];
-        causes.push_back(finder.totalsOf(row));
-        report.classes.push_back({report.timeline.strings[rank.name], rank.rank, rank.multiplicity, times[row],
-                                  work[row], causes[row], countTransfers(report.timeline, rank, lanes),
-                                  std::move(memory[row])});
-    }
-    report.allRanks = timeline::sumOver(report.timeline, times);
-    report.allRanksWork = timeline::sumOver(report.timeline, work);
-    report.causes = timeline::sumOver(report.timeline, causes);
-
-    const double seconds = static_cast<double>(report.stepNs) * 1e-9;
-    if (seconds > 0) {
-        report.samplesPerSecond = static_cast<double>(resolved.globalBatch) / seconds;
-        report.tokensPerSecond = report.samplesPerSecond * static_cast<double>(report.model->tokensPerSample);
-    }
+    SHARDSCOPE_TRY(describeRows(report, std::move(memory), resolved.globalBatch, options.work));
     report.modelFlops = sim::modelFlops(*graph, *report.model);
     report.mfu = sim::modelFlopsUtilisation(*graph, *report.model, resolved.cluster, {report.stepNs});
     for (const std::string& caveat : prices.caveats) caveats.push_back(caveat);
