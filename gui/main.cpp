@@ -31,9 +31,11 @@ int main(int argc, char** argv) {
         QStringLiteral("Where do my GPUs wait, and what would happen if I sharded differently?"));
     parser.addHelpOption();
     parser.addVersionOption();
-    parser.addPositionalArgument(QStringLiteral("file"),
-                                 QStringLiteral("A scenario, a config.json, a model's folder or its built-in name."),
-                                 QStringLiteral("[file]"));
+    parser.addPositionalArgument(
+        QStringLiteral("file"),
+        QStringLiteral("A scenario, a config.json, a model's folder or its built-in name; or a run "
+                       "(shardscope run -o FILE.json.gz)."),
+        QStringLiteral("[file]"));
     const QCommandLineOption screenshots(QStringLiteral("screenshots"),
                                          QStringLiteral("Writes a picture of every view into FOLDER and ends."),
                                          QStringLiteral("FOLDER"));

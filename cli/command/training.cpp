@@ -147,6 +147,7 @@ Document jsonOf(const runtime::TrainReport& report, const core::Case& one) {
 formats::RunFile runFileOf(const RunSetUp& setUp, const Document& about, const Document& machine) {
     core::Scenario scenario = setUp.loaded.scenario;
     scenario.parallelism.strategy = setUp.resolved.cases.front().plan.name;
+    scenario.training.compile = setUp.config.plan.compiled;
     formats::RunFile run;
     run.about = about;
     run.scenario = core::writeScenario(scenario);

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "cli/face/files.h"
+#include "cli/face/opened_run.h"
 #include "cli/face/single_ranks.h"
 #include "cli/face/words.h"
 #include "traces/formats/csv_writer.h"
@@ -42,11 +43,21 @@ private:
     std::vector<SingleRanks> m_single;
 };
 
+/// A run that was opened: its ranks are no GPUs of the cluster. The window may call its plans otherwise.
+bool isOfRun(const Report& report) {
+    return !report.plans.empty() && report.plans.front().timeline.title == kMeasured;
+}
+
 formats::Picture pictureOf(const Report& report, const ShownPlans& shown, const std::string& language) {
     formats::Picture picture;
     picture.title = !report.title.empty() ? report.title : report.modelName;
-    picture.subtitle = setupInWords(report, language);
     picture.text = language == "ko" ? formats::koreanText() : formats::englishText();
+    const bool ofRun = isOfRun(report);
+    picture.subtitle = ofRun ? report.modelName : setupInWords(report, language);
+    if (ofRun) {
+        picture.text.headline = picture.text.runHeadline;
+        picture.text.headlineRange = picture.text.runHeadlineRange;
+    }
     for (std::size_t p = 0; p < report.plans.size(); ++p) {
         const PlanReport& plan = report.plans[p];
         formats::Panel panel;
@@ -56,10 +67,10 @@ formats::Picture pictureOf(const Report& report, const ShownPlans& shown, const 
         for (std::uint32_t row = 0; row < panel.timeline->ranks.size(); ++row) {
             const ClassReport& one = plan.classes[shown.classOf(p, row)];
             panel.breakdown.push_back(one.times);
-            if (&one == &tightest && !panel.memory)
+            if (&one == &tightest && !panel.memory && !panel.timeline->counters.empty())
                 panel.memory = formats::PanelMemory{row, tightest.memory.reserve.usable.value, ""};
         }
-        panel.captions.push_back(planInWords(plan.setup, language));
+        if (plan.graph || !ofRun) panel.captions.push_back(planInWords(plan.setup, language));
         if (p + 1 == report.plans.size())
             for (const std::string& caveat : report.caveats) panel.captions.push_back(caveatInWords(caveat, language));
         picture.panels.push_back(std::move(panel));

@@ -65,7 +65,7 @@ Result<void> checkMeasuredFor(const core::MachineTimes& times, const RunMachine&
     const auto differs = [&](const char* what, const std::string& file, const std::string& here) -> Result<void> {
         if (file == here) return {};
         return fail(ErrorCode::Input, fmt::format("measured with the {} {}, {} has {}", what, file, run, here), path,
-                    "measure anew with the same options: shardscope calibrate -o FILE.json");
+                    "measure anew with the same options (`shardscope calibrate -o FILE.json`)");
     };
     SHARDSCOPE_TRY(differs("processor", core::printable(times.processor), machine.processor));
     SHARDSCOPE_TRY(differs("number of cores", std::to_string(times.cores), std::to_string(machine.cores)));

@@ -2383,5 +2383,185 @@
         <source>leave it out, or choose the strategy single, naive or ddp</source>
         <translation>적지 않거나, single, naive, ddp 전략을 고르세요</translation>
     </message>
+    <message>
+        <source>a trace that is no run of Shardscope&apos;s: another tool, or a simulation, wrote it</source>
+        <translation>Shardscope의 실행이 아닌 트레이스입니다: 다른 도구나 시뮬레이션이 썼습니다</translation>
+    </message>
+    <message>
+        <source>open a file of a run; traces of other tools are not read yet</source>
+        <translation>실행 파일을 여세요. 다른 도구의 트레이스는 아직 읽지 않습니다</translation>
+    </message>
+    <message>
+        <source>open a file of a run</source>
+        <translation>실행 파일을 여세요</translation>
+    </message>
+    <message>
+        <source>traces of other tools are not read yet</source>
+        <translation>다른 도구의 트레이스는 아직 읽지 않습니다</translation>
+    </message>
+    <message>
+        <source>this is no run that Shardscope wrote</source>
+        <translation>Shardscope가 쓴 실행이 아닙니다</translation>
+    </message>
+    <message>
+        <source>a run in version %1, expected %2</source>
+        <translation>실행 파일의 판이 %1입니다. %2이어야 합니다</translation>
+    </message>
+    <message>
+        <source>&apos;about&apos; is no table, or &apos;timeline&apos; is missing</source>
+        <translation>&apos;about&apos;이 표가 아니거나 &apos;timeline&apos;이 없습니다</translation>
+    </message>
+    <message>
+        <source>&apos;machine&apos; or &apos;measured&apos; is missing</source>
+        <translation>&apos;machine&apos;이나 &apos;measured&apos;가 없습니다</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is no text</source>
+        <translation>&apos;%1&apos;이 글이 아닙니다</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is no table</source>
+        <translation>&apos;%1&apos;이 표가 아닙니다</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is no list</source>
+        <translation>&apos;%1&apos;이 목록이 아닙니다</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is no count</source>
+        <translation>&apos;%1&apos;이 1 이상의 정수가 아닙니다</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is no number</source>
+        <translation>&apos;%1&apos;이 수가 아닙니다</translation>
+    </message>
+    <message>
+        <source>column &apos;%1&apos; is no text</source>
+        <translation>&apos;%1&apos; 열이 글이 아닙니다</translation>
+    </message>
+    <message>
+        <source>number %1 of column &apos;%2&apos; is &apos;%3&apos;, expected decimals with a space between two</source>
+        <translation>&apos;%2&apos; 열의 %1번째 수가 &apos;%3&apos;입니다. 빈칸으로 나눈 십진수이어야 합니다</translation>
+    </message>
+    <message>
+        <source>number %1 of column &apos;%2&apos; is %3, expected %4 to %5</source>
+        <translation>&apos;%2&apos; 열의 %1번째 수가 %3입니다. %4에서 %5까지이어야 합니다</translation>
+    </message>
+    <message>
+        <source>column &apos;%1&apos; has %2 numbers, the first one %3</source>
+        <translation>&apos;%1&apos; 열에는 수가 %2개, 첫 열에는 %3개 있습니다</translation>
+    </message>
+    <message>
+        <source>item %1 is no text of its own (the first one is empty)</source>
+        <translation>%1번째 항목이 저만의 글이 아닙니다(첫 항목은 비어 있습니다)</translation>
+    </message>
+    <message>
+        <source>item %1 is no figure</source>
+        <translation>%1번째 항목이 값이 아닙니다</translation>
+    </message>
+    <message>
+        <source>&apos;title&apos; is no text, or &apos;end&apos; no time</source>
+        <translation>&apos;title&apos;이 글이 아니거나 &apos;end&apos;가 시간이 아닙니다</translation>
+    </message>
+    <message>
+        <source>rank %1 has lanes of others, or a step that ends before it begins</source>
+        <translation>랭크 %1에 남의 줄이 있거나, 스텝이 시작 전에 끝납니다</translation>
+    </message>
+    <message>
+        <source>lanes of no rank</source>
+        <translation>어느 랭크의 것도 아닌 줄이 있습니다</translation>
+    </message>
+    <message>
+        <source>a run without a rank</source>
+        <translation>랭크가 없는 실행입니다</translation>
+    </message>
+    <message>
+        <source>write the file anew</source>
+        <translation>파일을 다시 쓰세요</translation>
+    </message>
+    <message>
+        <source>another version of Shardscope ran it: its graph is not the one made today</source>
+        <translation>다른 판의 Shardscope가 실행했습니다: 그 그래프는 지금 만드는 것과 다릅니다</translation>
+    </message>
+    <message>
+        <source>measured with the processor %1, the run has %2</source>
+        <translation>프로세서 %1에서 잰 시간인데, 실행은 %2에서 했습니다</translation>
+    </message>
+    <message>
+        <source>measured with the number of cores %1, the run has %2</source>
+        <translation>코어 %1개에서 잰 시간인데, 실행은 %2개에서 했습니다</translation>
+    </message>
+    <message>
+        <source>measured with the device %1, the run has %2</source>
+        <translation>장치 %1에서 잰 시간인데, 실행은 %2에서 했습니다</translation>
+    </message>
+    <message>
+        <source>measured with the transport %1, the run has %2</source>
+        <translation>%1로 통신하며 잰 시간인데, 실행은 %2로 했습니다</translation>
+    </message>
+    <message>
+        <source>measured with the artificial link %1, the run has %2</source>
+        <translation>인공 링크 %1로 잰 시간인데, 실행은 %2로 했습니다</translation>
+    </message>
+    <message>
+        <source>measure anew with the same options</source>
+        <translation>같은 옵션으로 다시 재세요</translation>
+    </message>
+    <message>
+        <source>without a prediction there is nothing to change in it</source>
+        <translation>예측이 없으면 바꿀 것이 없습니다</translation>
+    </message>
+    <message>
+        <source>predict the run with the machine&apos;s times first (Plans)</source>
+        <translation>먼저 기계의 시간으로 실행을 예측하세요(계획 메뉴)</translation>
+    </message>
+    <message>
+        <source>%1 of layer %2 was not measured: %3</source>
+        <translation>층 %2의 %1을 잰 적이 없습니다: %3</translation>
+    </message>
+    <message>
+        <source>calibrate with the same model and batch</source>
+        <translation>같은 모델과 배치로 재세요</translation>
+    </message>
+    <message>
+        <source>no transfers among %1 ranks were measured</source>
+        <translation>랭크 %1개 사이의 전송을 잰 적이 없습니다</translation>
+    </message>
+    <message>
+        <source>calibrate with the same plan</source>
+        <translation>같은 계획으로 재세요</translation>
+    </message>
+    <message>
+        <source>schema &apos;%1&apos;, expected &apos;%2&apos;</source>
+        <translation>형식이 &apos;%1&apos;입니다. &apos;%2&apos;이어야 합니다</translation>
+    </message>
+    <message>
+        <source>version %1, expected %2</source>
+        <translation>판이 %1입니다. %2이어야 합니다</translation>
+    </message>
+    <message>
+        <source>the file is cut off: it ends after %1 bytes, inside the packed data</source>
+        <translation>파일이 잘렸습니다: 압축된 자료 한가운데, %1바이트 뒤에서 끝납니다</translation>
+    </message>
+    <message>
+        <source>the packed data is damaged near byte %1 (%2)</source>
+        <translation>압축된 자료가 %1바이트 근처에서 깨졌습니다(%2)</translation>
+    </message>
+    <message>
+        <source>more than %1 bytes are packed in it</source>
+        <translation>압축을 풀면 %1바이트가 넘습니다</translation>
+    </message>
+    <message>
+        <source>write the file anew: shardscope calibrate -o FILE</source>
+        <translation>파일을 다시 쓰세요: `shardscope calibrate -o FILE`</translation>
+    </message>
+    <message>
+        <source>fetch it again</source>
+        <translation>파일을 다시 받으세요</translation>
+    </message>
+    <message>
+        <source>name a smaller file</source>
+        <translation>더 작은 파일을 여세요</translation>
+    </message>
 </context>
 </TS>

@@ -315,6 +315,10 @@
         <source>Legend of colours and patterns</source>
         <translation>색과 무늬의 범례</translation>
     </message>
+    <message>
+        <source>Predict a run with machine times…</source>
+        <translation>실행을 기계의 시간으로 예측…</translation>
+    </message>
 </context>
 <context>
     <name>Formula</name>
@@ -378,6 +382,10 @@
         <source>waiting + idle</source>
         <translation>대기 + 유휴</translation>
     </message>
+    <message>
+        <source>Sums over all ranks (%1):</source>
+        <translation>모든 랭크(%1)의 합:</translation>
+    </message>
 </context>
 <context>
     <name>Hints</name>
@@ -403,6 +411,161 @@
     <message>
         <source>kept</source>
         <translation>고정됨</translation>
+    </message>
+    <message>
+        <source>measured</source>
+        <translation>실측</translation>
+    </message>
+    <message>
+        <source>predicted</source>
+        <translation>예측</translation>
+    </message>
+    <message>
+        <source>what if</source>
+        <translation>바꾼다면</translation>
+    </message>
+</context>
+<context>
+    <name>RunWords</name>
+    <message>
+        <source>forward</source>
+        <translation>순전파</translation>
+    </message>
+    <message>
+        <source>backward</source>
+        <translation>역전파</translation>
+    </message>
+    <message>
+        <source>recompute</source>
+        <translation>재계산</translation>
+    </message>
+    <message>
+        <source>optimizer</source>
+        <translation>옵티마이저</translation>
+    </message>
+    <message>
+        <source>gather copy-in</source>
+        <translation>all-gather 복사(넣기)</translation>
+    </message>
+    <message>
+        <source>copy-out</source>
+        <translation>all-gather 복사(꺼내기)</translation>
+    </message>
+    <message>
+        <source>reduce copy-in</source>
+        <translation>reduce-scatter 복사(넣기)</translation>
+    </message>
+    <message>
+        <source>reduce copy-out</source>
+        <translation>reduce-scatter 복사(꺼내기)</translation>
+    </message>
+    <message>
+        <source>divide</source>
+        <translation>나누기</translation>
+    </message>
+    <message>
+        <source>add gradient</source>
+        <translation>그래디언트 더하기</translation>
+    </message>
+    <message>
+        <source>optimizer step</source>
+        <translation>옵티마이저 스텝</translation>
+    </message>
+    <message>
+        <source>send</source>
+        <translation>보내기</translation>
+    </message>
+    <message>
+        <source>receive</source>
+        <translation>받기</translation>
+    </message>
+    <message>
+        <source>memory copy</source>
+        <translation>메모리 복사</translation>
+    </message>
+    <message>
+        <source>host work</source>
+        <translation>호스트 작업</translation>
+    </message>
+    <message>
+        <source>keep slice</source>
+        <translation>조각 남기기</translation>
+    </message>
+    <message>
+        <source>cast parameters</source>
+        <translation>파라미터 형 변환</translation>
+    </message>
+    <message>
+        <source>loss</source>
+        <translation>손실</translation>
+    </message>
+    <message>
+        <source>reduction</source>
+        <translation>그래디언트 합치기</translation>
+    </message>
+    <message>
+        <source>other</source>
+        <translation>그 밖</translation>
+    </message>
+    <message>
+        <source>Step</source>
+        <translation>스텝</translation>
+    </message>
+    <message>
+        <source>Compute</source>
+        <translation>연산</translation>
+    </message>
+    <message>
+        <source>Exposed transfers</source>
+        <translation>드러난 전송</translation>
+    </message>
+    <message>
+        <source>Exposed copies</source>
+        <translation>드러난 복사</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <translation>대기</translation>
+    </message>
+    <message>
+        <source>Idle</source>
+        <translation>유휴</translation>
+    </message>
+    <message>
+        <source>Peak memory</source>
+        <translation>메모리 피크</translation>
+    </message>
+    <message>
+        <source>Ops: %1</source>
+        <translation>연산(op): %1</translation>
+    </message>
+    <message>
+        <source>From the beginning of the first rank to the end of the last; measured: the median of the steps, without the first two where there are more.</source>
+        <translation>첫 랭크의 시작부터 마지막 랭크의 끝까지. 실측은 스텝들의 중앙값이며, 스텝이 더 있으면 처음 둘은 뺀다.</translation>
+    </message>
+    <message>
+        <source>The most that a rank&apos;s allocator counts at one moment of a step.</source>
+        <translation>한 랭크의 할당자가 스텝의 한 순간에 세는 가장 많은 양.</translation>
+    </message>
+    <message>
+        <source>How long a mean rank&apos;s ops of this kind take together, also beside others; transfers from the arrival of the last member on.</source>
+        <translation>평균 랭크에서 이 종류의 연산(op)이 걸린 시간의 합(다른 것과 겹친 시간 포함). 전송은 마지막 구성원이 도착한 때부터 센다.</translation>
+    </message>
+    <message>
+        <source>Of a mean rank; compute, exposed transfers, exposed copies, waiting and idle are the step.</source>
+        <translation>평균 랭크의 값. 연산, 드러난 전송, 드러난 복사, 대기, 유휴를 더하면 스텝이 된다.</translation>
+    </message>
+    <message>
+        <source>The curve is what the graph holds between the measured instants of its ops. The allocators of the run counted at most %1 on a rank, in the host&apos;s order.</source>
+        <translation>곡선은 그래프가 연산(op)의 실측 시점 사이에 쥐고 있는 양이다. 실행의 할당자가 호스트 순서로 센 양은 한 랭크에서 많아야 %1이다.</translation>
+    </message>
+    <message>
+        <source>The curve is what the graph holds between the predicted instants of its ops. Predicted for the allocator, in the host&apos;s order: at most %1 on a rank.</source>
+        <translation>곡선은 그래프가 연산(op)의 예측 시점 사이에 쥐고 있는 양이다. 호스트 순서로 할당자가 셀 것으로 예측한 양은 한 랭크에서 많아야 %1이다.</translation>
+    </message>
+    <message>
+        <source>the same</source>
+        <translation>같음</translation>
     </message>
 </context>
 <context>
@@ -652,6 +815,18 @@
         <source>Memory peak of %1: %2</source>
         <translation>%1의 메모리 최대치: %2</translation>
     </message>
+    <message>
+        <source>waits</source>
+        <translation>대기</translation>
+    </message>
+    <message>
+        <source>works</source>
+        <translation>작업</translation>
+    </message>
+    <message>
+        <source>The same op in every timeline</source>
+        <translation>타임라인마다의 같은 연산(op)</translation>
+    </message>
 </context>
 <context>
     <name>shardscope::gui::DifferencePanel</name>
@@ -708,6 +883,10 @@
     <message>
         <source>Legend</source>
         <translation>범례</translation>
+    </message>
+    <message>
+        <source>a rank waits for a transfer</source>
+        <translation>랭크가 전송을 기다림</translation>
     </message>
 </context>
 <context>
@@ -847,6 +1026,30 @@
     <message>
         <source>Legend</source>
         <translation>범례</translation>
+    </message>
+    <message>
+        <source>Predict with machine times…</source>
+        <translation>기계의 시간으로 예측…</translation>
+    </message>
+    <message>
+        <source>A run is what it was. Once it is predicted, a knob asks what if.</source>
+        <translation>실행은 바뀌지 않습니다. 예측이 있으면 조절값으로 &apos;바꾼다면&apos;을 볼 수 있습니다.</translation>
+    </message>
+    <message>
+        <source>The run is shown alone.</source>
+        <translation>실행만 보입니다.</translation>
+    </message>
+    <message>
+        <source>Machine times</source>
+        <translation>기계의 시간</translation>
+    </message>
+    <message>
+        <source>Machine times (*.json);;All files (*)</source>
+        <translation>기계의 시간 (*.json);;모든 파일 (*)</translation>
+    </message>
+    <message>
+        <source>The run is shown alone: it was written without --compare, so that it holds no times of its machine to predict it with. Choose the file that `shardscope calibrate -o` wrote there.</source>
+        <translation>실행만 보입니다. --compare 없이 쓴 파일이라 예측에 쓸 기계의 시간이 들어 있지 않습니다. 그 기계에서 `shardscope calibrate -o`가 쓴 파일을 고르세요.</translation>
     </message>
 </context>
 <context>
@@ -1023,12 +1226,12 @@
         <translation>파일 열기…</translation>
     </message>
     <message>
-        <source>Or drop a scenario, a config.json or a model&apos;s folder on this window.</source>
-        <translation>또는 시나리오, config.json, 모델 폴더를 이 창에 끌어다 놓으세요.</translation>
-    </message>
-    <message>
         <source>Continue where you were</source>
         <translation>하던 곳에서 계속</translation>
+    </message>
+    <message>
+        <source>Or drop a scenario, a config.json, a model&apos;s folder or a run on this window.</source>
+        <translation>또는 시나리오, config.json, 모델 폴더, 실행 파일을 이 창에 끌어다 놓으세요.</translation>
     </message>
 </context>
 <context>
@@ -1072,6 +1275,10 @@
     <message>
         <source>Plan</source>
         <translation>계획</translation>
+    </message>
+    <message>
+        <source>A run is not swept. Open its model or scenario for that.</source>
+        <translation>실행은 훑을 수 없습니다. 훑으려면 그 모델이나 시나리오를 여세요.</translation>
     </message>
 </context>
 <context>
@@ -1138,6 +1345,10 @@
     <message>
         <source>%1 of %2 that a GPU can use</source>
         <translation>GPU가 쓸 수 있는 %2의 %1</translation>
+    </message>
+    <message>
+        <source>last step %1</source>
+        <translation>마지막 스텝 %1</translation>
     </message>
 </context>
 </TS>

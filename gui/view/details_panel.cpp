@@ -7,6 +7,7 @@
 #include "cli/face/text_picture.h"
 #include "gui/view/figure_words.h"
 #include "gui/view/messages.h"
+#include "gui/view/run_figures.h"
 #include "gui/view/words.h"
 #include "sim/price/price_graph.h"
 
@@ -86,7 +87,7 @@ QString DetailsPanel::selectionHtml(const PieceId& id) const {
     if (t.spans.bytes[span] > 0) html += row(tr("payload"), toQString(cli::bytesText(t.spans.bytes[span])));
     if (t.spans.microBatch[span] > 0 || plan.setup.plan.microBatches > 1)
         html += row(tr("micro-batch"), QString::number(t.spans.microBatch[span]));
-    html += QStringLiteral("</table>");
+    html += QStringLiteral("</table>") + twinsHtml(id);
 
     const auto links = [&](bool waitsFor) {
         QString list;
@@ -108,6 +109,7 @@ QString DetailsPanel::selectionHtml(const PieceId& id) const {
         html += QStringLiteral("<p><b>%1</b></p><ul>%2</ul>").arg(tr("It waited for"), list);
     if (const QString list = links(false); !list.isEmpty())
         html += QStringLiteral("<p><b>%1</b></p><ul>%2</ul>").arg(tr("What waits for it"), list);
+    if (m_state.plans()[id.plan].ofRun()) return html;  // its formula would be that of a GPU
     if (t.spans.op[span] != timeline::kNoIndex) {
         const std::string formula =
             sim::explainPrice(*plan.graph, *plan.model, m_state.plans()[id.plan].report().cluster, {},
@@ -118,10 +120,48 @@ QString DetailsPanel::selectionHtml(const PieceId& id) const {
     return html;
 }
 
+QString DetailsPanel::twinsHtml(const PieceId& id) const {
+    struct Column {
+        std::size_t plan;
+        std::uint32_t span;
+    };
+    std::vector<Column> columns;
+    for (std::size_t p = 0; p < m_state.plans().size(); ++p) {
+        if (p == id.plan) {
+            columns.push_back({p, m_state.pieceOf(id)->span});
+        } else if (const auto span = m_state.sameOp(id, p)) {
+            columns.push_back({p, *span});
+        }
+    }
+    if (columns.size() < 2) return {};
+    const auto line = [&](const QString& name, const auto& text) {
+        QString cells = QStringLiteral("<td style=\"padding-right:10px\">%1</td>").arg(name);
+        for (const Column& one : columns)
+            cells += QStringLiteral("<td align=\"right\" style=\"padding-right:10px\">%1</td>")
+                         .arg(text(one.plan, m_state.lanes(one.plan).timeline->spans, one.span));
+        return QStringLiteral("<tr>%1</tr>").arg(cells);
+    };
+    using Spans = timeline::Spans;
+    const auto duration = [](std::int64_t ns) { return toQString(cli::durationText(ns)); };
+    QString rows = line({}, [&](std::size_t plan, const Spans&, std::uint32_t) {
+        return QStringLiteral("<b>%1</b>").arg(m_state.titleOf(plan).toHtmlEscaped());
+    });
+    rows += line(tr("from"), [](std::size_t, const Spans& s, std::uint32_t i) { return instantText(s.start[i]); });
+    rows += line(tr("to"), [](std::size_t, const Spans& s, std::uint32_t i) { return instantText(s.end[i]); });
+    rows += line(tr("waits"), [&](std::size_t, const Spans& s, std::uint32_t i) {
+        return duration(s.transferStart[i] - s.start[i]);
+    });
+    rows += line(tr("works"),
+                 [&](std::size_t, const Spans& s, std::uint32_t i) { return duration(s.end[i] - s.transferStart[i]); });
+    return QStringLiteral("<p><b>%1</b></p><table>%2</table>").arg(tr("The same op in every timeline"), rows);
+}
+
 QString DetailsPanel::peakHtml() const {
     QString html;
     for (std::size_t p = 0; p < m_state.plans().size(); ++p) {
+        const bool ofRun = m_state.plans()[p].ofRun();
         const sim::MemoryPeak& peak = m_state.plan(p).tightest().memory.step.deviceTime;
+        if (ofRun && peak.total.value == 0) continue;
         html += QStringLiteral("<p><b>%1</b></p>")
                     .arg(tr("Memory peak of %1: %2")
                              .arg(m_state.titleOf(p).toHtmlEscaped(), toQString(cli::bytesText(peak.total.value))));
@@ -135,9 +175,10 @@ QString DetailsPanel::peakHtml() const {
                              inWindowsLanguage(part.tensors).toHtmlEscaped(),
                              inWindowsLanguage(part.owner).toHtmlEscaped());
         }
-        html +=
-            QStringLiteral("<p>%1</p>")
-                .arg(figureFormula(Figure::PeakMemory, m_state.plans()[p].report(), m_state.plan(p)).toHtmlEscaped());
+        const QString formula =
+            ofRun ? runPeakFormula(m_state.plan(p).name, m_state.plans()[p].answer->figures[m_state.plans()[p].index])
+                  : figureFormula(Figure::PeakMemory, m_state.plans()[p].report(), m_state.plan(p));
+        html += QStringLiteral("<p>%1</p>").arg(formula.toHtmlEscaped());
     }
     return html;
 }

@@ -22,6 +22,8 @@ private:
     void fill();
     [[nodiscard]] QString selectionHtml(const PieceId& id) const;
     [[nodiscard]] QString peakHtml() const;
+    /// Of an op of a run: its instants, measured and predicted side by side; empty where it stands alone.
+    [[nodiscard]] QString twinsHtml(const PieceId& id) const;
 
     PageState& m_state;
     QString m_shown;                   ///< HTML

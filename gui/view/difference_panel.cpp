@@ -6,6 +6,7 @@
 
 #include "cli/face/text_table.h"
 #include "gui/view/figure_words.h"
+#include "gui/view/run_figures.h"
 #include "gui/view/words.h"
 
 namespace shardscope::gui {
@@ -106,13 +107,6 @@ void DifferencePanel::fill() {
         setColumnCount(0);
         return;
     }
-    std::vector<const cli::PlanReport*> plans;
-    for (const ShownPlan& plan : shown) plans.push_back(&plan.plan());
-    const std::vector<DifferenceRow> rows = differencesOf(plans);
-    const auto batchOf = [](const ShownPlan& plan) { return plan.report().globalBatch; };
-    // Steps of as many samples are what is compared; where they are not, that is said.
-    const bool batches =
-        std::ranges::any_of(shown, [&](const ShownPlan& plan) { return batchOf(plan) != batchOf(shown.front()); });
     const std::vector<std::optional<std::size_t>> bases = basesOf(shown);
     std::vector<int> columns;  // of the plans
     int column = 0;
@@ -121,11 +115,42 @@ void DifferencePanel::fill() {
         column += base ? 2 : 1;
     }
     setColumnCount(column);
-    setRowCount(static_cast<int>(rows.size()) + (batches ? 2 : 1));
     for (std::size_t p = 0; p < shown.size(); ++p) {
         name(Qt::Horizontal, columns[p], m_state.titleOf(p));
         if (bases[p]) name(Qt::Horizontal, columns[p] + 1, tr("against %1").arg(m_state.titleOf(*bases[p])));
     }
+    if (std::ranges::any_of(shown, &ShownPlan::ofRun))
+        fillRun(bases, columns);
+    else
+        fillPlans(bases, columns);
+    fit();
+}
+
+void DifferencePanel::fillRun(const std::vector<std::optional<std::size_t>>& bases, const std::vector<int>& columns) {
+    const std::vector<RunRow> rows = runRowsOf(m_state.plans());
+    setRowCount(static_cast<int>(rows.size()));
+    for (int row = 0; const RunRow& figure : rows) {
+        name(Qt::Vertical, row, runFigureName(figure.what));
+        for (std::size_t p = 0; p < columns.size(); ++p) {
+            put(row, columns[p], runValueText(figure, p), true, runFigureMeaning(figure.what));
+            if (bases[p])
+                put(row, columns[p] + 1, runDifferenceText(figure, p, *bases[p]), false,
+                    QStringLiteral("%1 \u2212 %2").arg(runValueText(figure, p), runValueText(figure, *bases[p])));
+        }
+        ++row;
+    }
+}
+
+void DifferencePanel::fillPlans(const std::vector<std::optional<std::size_t>>& bases, const std::vector<int>& columns) {
+    const std::vector<ShownPlan>& shown = m_state.plans();
+    std::vector<const cli::PlanReport*> plans;
+    for (const ShownPlan& plan : shown) plans.push_back(&plan.plan());
+    const std::vector<DifferenceRow> rows = differencesOf(plans);
+    const auto batchOf = [](const ShownPlan& plan) { return plan.report().globalBatch; };
+    // Steps of as many samples are what is compared; where they are not, that is said.
+    const bool batches =
+        std::ranges::any_of(shown, [&](const ShownPlan& plan) { return batchOf(plan) != batchOf(shown.front()); });
+    setRowCount(static_cast<int>(rows.size()) + (batches ? 2 : 1));
     int row = 0;
     const auto putRow = [&](const QString& head, const auto& putPlan) {
         name(Qt::Vertical, row, head);
@@ -156,7 +181,6 @@ void DifferencePanel::fill() {
         const QString size = valueText(Unit::Bytes, static_cast<double>(left < 0 ? -left : left));
         putAlone(p, left >= 0 ? tr("yes, %1 left").arg(size) : tr("NO, %1 short").arg(size), fitFormula(*plans[p]));
     });
-    fit();
 }
 
 }  // namespace shardscope::gui

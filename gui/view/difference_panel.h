@@ -20,6 +20,9 @@ protected:
 
 private:
     void fill();
+    /// Below the heads: what plans differ in, and beside what was measured what was predicted. `columns` by plan.
+    void fillPlans(const std::vector<std::optional<std::size_t>>& bases, const std::vector<int>& columns);
+    void fillRun(const std::vector<std::optional<std::size_t>>& bases, const std::vector<int>& columns);
     void put(int row, int column, const QString& text, bool isFigure, const QString& formula);
     void name(Qt::Orientation orientation, int section, const QString& text);
     /// Sections as wide and high as what is in them.

@@ -96,7 +96,7 @@ QString differenceFormula(const DifferenceRow& row, std::size_t plan, std::size_
     return text;
 }
 
-QString sharesFormula(const cli::PlanReport& plan) {
+QString sharesFormula(const cli::PlanReport& plan, bool ofRun) {
     const timeline::Breakdown& all = plan.allRanks;
     const auto share = [&](const QString& what, std::int64_t part) {
         return QStringLiteral("%1 / %2 = %3 / %4 = %5 %")
@@ -104,9 +104,10 @@ QString sharesFormula(const cli::PlanReport& plan) {
             .arg(100 * plan.shareOf(part), 0, 'f', 1);
     };
     return QStringList{
-        Formula::tr("Sums over all GPUs (%1):").arg(number(plan.ranks)), share(Formula::tr("compute"), all.compute),
-        share(Formula::tr("exposed transfers"), all.transfer), share(Formula::tr("exposed copies"), all.copy),
-        share(Formula::tr("waiting + idle"), all.gpuWaits())}
+        (ofRun ? Formula::tr("Sums over all ranks (%1):") : Formula::tr("Sums over all GPUs (%1):"))
+            .arg(number(plan.ranks)),
+        share(Formula::tr("compute"), all.compute), share(Formula::tr("exposed transfers"), all.transfer),
+        share(Formula::tr("exposed copies"), all.copy), share(Formula::tr("waiting + idle"), all.gpuWaits())}
         .join(u'\n');
 }
 

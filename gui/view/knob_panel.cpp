@@ -73,6 +73,10 @@ void KnobPanel::build() {
     m_filter = new QLineEdit;
     m_filter->setClearButtonEnabled(true);
     connect(m_filter, &QLineEdit::textChanged, this, &KnobPanel::setFilter);
+    m_reason = new QLabel;
+    m_reason->setWordWrap(true);
+    m_reason->hide();
+    layout->addWidget(m_reason);
     layout->addWidget(m_filter);
     m_knobs.reserve(core::scenarioKeys().size());
     // The plan first: it is what one turns.
@@ -160,6 +164,7 @@ void KnobPanel::addKnob(const Key& key, QVBoxLayout& layout) {
 
 void KnobPanel::retranslate() {
     setAccessibleName(tr("Knobs"));
+    if (m_frozen) m_reason->setText(m_frozen());
     m_filter->setPlaceholderText(tr("Find a knob"));
     m_filter->setAccessibleName(tr("Find a knob"));
     for (const auto& [label, section] : m_sections)
@@ -281,6 +286,14 @@ QString KnobPanel::problemOf(const QString& path) const {
 bool KnobPanel::shows(const QString& path) const {
     Knob* knob = const_cast<KnobPanel*>(this)->find(path);
     return knob != nullptr && knob->row->isVisible();
+}
+
+void KnobPanel::freeze(std::function<QString()> words) {
+    m_frozen = std::move(words);
+    m_reason->setVisible(m_frozen != nullptr);
+    if (m_frozen) m_reason->setText(m_frozen());
+    for (const Knob& knob : m_knobs)
+        if (knob.editor->isEnabled() == frozen()) knob.editor->setEnabled(!frozen());
 }
 
 void KnobPanel::setFilter(const QString& text) {

@@ -34,6 +34,9 @@ public:
     /// Whether the knob is there to be seen, if need be by scrolling.
     [[nodiscard]] bool shows(const QString& path) const;
     void setFilter(const QString& text);
+    /// Nothing can be turned, for a reason that stands above the knobs; none: it can.
+    void freeze(std::function<QString()> words);
+    [[nodiscard]] bool frozen() const { return m_frozen != nullptr; }
     /// Never narrower than its content: there is nothing to scroll sideways.
     [[nodiscard]] QSize minimumSizeHint() const override;
 
@@ -67,7 +70,9 @@ private:
     std::vector<Knob> m_knobs;
     std::vector<std::pair<QLabel*, std::string>> m_sections;
     QLineEdit* m_filter = nullptr;
-    bool m_showing = false;  ///< values are being shown, not chosen
+    QLabel* m_reason = nullptr;         ///< why nothing can be turned
+    std::function<QString()> m_frozen;  ///< its words
+    bool m_showing = false;             ///< values are being shown, not chosen
 };
 
 }  // namespace shardscope::gui

@@ -23,9 +23,12 @@ Legend::Legend(PageState& state, QWidget* parent)
             looks |= plan.lanes().looks;
             categories |= plan.lanes().categories;
         }
-        if (looks == m_looks && categories == m_categories) return;
+        // Ranks of a run are no GPUs.
+        const bool runs = !m_state.plans().empty() && std::ranges::all_of(m_state.plans(), &ShownPlan::ofRun);
+        if (looks == m_looks && categories == m_categories && runs == m_runs) return;
         m_looks = looks;
         m_categories = categories;
+        m_runs = runs;
         collect();
     });
     collect();
@@ -46,8 +49,10 @@ void Legend::collect() {
         m_entries.push_back({isMemory, kind, whole.section(QStringLiteral(":"), 0, 0), whole, {}, {}});
         all << whole;
     };
+    const std::string exposed = tr("a rank waits for a transfer").toStdString();
     for (std::size_t l = 0; l < formats::kLooks; ++l)
-        if ((m_looks >> l & 1) != 0 && static_cast<Look>(l) != Look::None) add(false, l, text.looks[l]);
+        if ((m_looks >> l & 1) != 0 && static_cast<Look>(l) != Look::None)
+            add(false, l, m_runs && static_cast<Look>(l) == Look::Exposed ? exposed : text.looks[l]);
     for (std::size_t c = 0; c < core::kMemoryCategories; ++c)
         if ((m_categories >> c & 1) != 0) add(true, c, text.memoryCategories[c]);
     setAccessibleName(tr("Legend"));

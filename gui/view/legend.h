@@ -43,6 +43,7 @@ private:
     PageState& m_state;
     Theme m_theme;
     std::uint32_t m_looks = 0, m_categories = 0;  ///< that are on the page, as bits
+    bool m_runs = false;                          ///< all plans are of runs
     std::vector<Entry> m_entries;
     int m_height = 1;
 };

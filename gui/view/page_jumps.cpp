@@ -69,4 +69,37 @@ void PageState::follow(int by) {
     if (found) select(found, true);
 }
 
+std::optional<std::uint32_t> PageState::sameOp(const PieceId& of, std::size_t plan) const {
+    const cli::PlanReport &own = this->plan(of.plan), &other = this->plan(plan);
+    const auto piece = pieceOf(of);
+    if (plan == of.plan || !own.graph || own.graph != other.graph || !piece || piece->span == timeline::kNoIndex)
+        return std::nullopt;
+    // A gap names another op, the one to blame for it.
+    const Lane& lane = lanes(of.plan).lanes[of.lane];
+    const std::uint32_t op = own.timeline.spans.op[piece->span];
+    if ((lane.kind == Lane::Kind::State && isGap(piece->look)) || op == timeline::kNoIndex) return std::nullopt;
+    const std::int64_t rank = own.timeline.ranks[lane.rankIndex].rank + of.rank;
+    const timeline::Timeline& t = other.timeline;
+    for (std::uint32_t span = 0; span < t.spans.size(); ++span) {
+        if (t.spans.op[span] != op) continue;
+        const timeline::RankRow& row = t.ranks[t.lanes[t.spans.lane[span]].rankIndex];
+        if (rank >= row.rank && rank < row.rank + row.multiplicity) return span;
+    }
+    return std::nullopt;
+}
+
+void PageState::findTwins() {
+    m_twins.clear();
+    if (!m_selection) return;
+    const timeline::RankRow& own =
+        lanes(m_selection->plan).timeline->ranks[lanes(m_selection->plan).lanes[m_selection->lane].rankIndex];
+    for (std::size_t p = 0; p < m_plans.size(); ++p) {
+        const auto span = sameOp(*m_selection, p);
+        if (!span) continue;
+        const timeline::Timeline& t = *lanes(p).timeline;
+        const timeline::RankRow& row = t.ranks[t.lanes[t.spans.lane[*span]].rankIndex];
+        if (const auto twin = findSpan(p, *span, own.rank + m_selection->rank - row.rank)) m_twins.push_back(*twin);
+    }
+}
+
 }  // namespace shardscope::gui

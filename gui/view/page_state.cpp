@@ -147,6 +147,7 @@ void PageState::collectRows() {
         }
     }
     if (m_selection) m_selection = onRow(*m_selection);
+    findTwins();
     emit rowsChanged();
 }
 
@@ -227,6 +228,7 @@ void PageState::select(std::optional<PieceId> piece, bool reveal) {
         if (m_view.range() != before) emit viewChanged();
         setPlayHead(begin);
     }
+    findTwins();
     emit selectionChanged();
 }
 
@@ -292,12 +294,15 @@ std::optional<formats::RowPiece> PageState::pieceOf(const PieceId& id) const {
 }
 
 std::optional<PieceId> PageState::findSpan(std::size_t plan, std::uint32_t span) const {
+    return findSpan(plan, span, m_selection ? m_selection->rank : 0);
+}
+
+std::optional<PieceId> PageState::findSpan(std::size_t plan, std::uint32_t span, std::int64_t rank) const {
     if (plan >= m_plans.size()) return std::nullopt;
     std::optional<PieceId> found;
     const timeline::Timeline& t = *lanes(plan).timeline;
     if (span >= t.spans.size()) return std::nullopt;
     const std::uint32_t rankIndex = t.lanes[t.spans.lane[span]].rankIndex;
-    const std::int64_t rank = m_selection ? m_selection->rank : 0;
     const auto& all = lanes(plan).lanes;
     for (std::size_t l = 0; l < all.size(); ++l) {
         if (all[l].rankIndex != rankIndex) continue;

@@ -122,6 +122,10 @@ public:
     /// The piece that shows a span of a plan: on its stream's lane, or on its rank's; of the rank that is selected
     /// where it is one of several.
     [[nodiscard]] std::optional<PieceId> findSpan(std::size_t plan, std::uint32_t span) const;
+    /// The same op of the same rank in another plan of the same graph: the span in its timeline.
+    [[nodiscard]] std::optional<std::uint32_t> sameOp(const PieceId& of, std::size_t plan) const;
+    /// Of a selected op, itself as the other plans of the same graph show it: what was measured, what was predicted.
+    [[nodiscard]] const std::vector<PieceId>& twins() const { return m_twins; }
     [[nodiscard]] double toAxis(std::size_t plan, double time) const;
     [[nodiscard]] double toPlan(std::size_t plan, double axisTime) const;
     /// Whether the lane is drawn.
@@ -142,6 +146,9 @@ private:
     void collectRows();
     /// The same piece, on a row that is drawn.
     [[nodiscard]] PieceId onRow(PieceId piece) const;
+    /// findSpan of the rank `rank` of those that the span's row stands for.
+    [[nodiscard]] std::optional<PieceId> findSpan(std::size_t plan, std::uint32_t span, std::int64_t rank) const;
+    void findTwins();
 
     std::shared_ptr<const Answer> m_answer;
     std::vector<ShownPlan> m_kept, m_plans;
@@ -155,6 +162,7 @@ private:
     double m_playHead = 0;
     std::optional<TimeRange> m_range;
     std::optional<PieceId> m_selection;
+    std::vector<PieceId> m_twins;  ///< of the selection
     std::vector<PieceId> m_highlight;
     std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> m_highlightOf;  ///< by plan and lane
 };

@@ -45,6 +45,8 @@ void PlanBar::fill() {
         chip->deleteLater();
     }
     m_chips.clear();
+    // A run is what it was.
+    for (const auto& [box, action] : m_boxes) box->setVisible(!m_state.answer() || !m_state.answer()->run);
     for (std::size_t k = 0; k < m_state.kept().size(); ++k) {
         auto* chip = new QToolButton;
         const QString title = m_state.titleOf(m_state.placeOfKept(k));

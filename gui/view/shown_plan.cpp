@@ -112,7 +112,11 @@ std::vector<std::vector<Distinction>> distinctionsOf(std::span<const ShownPlan> 
 }
 
 QString titleOf(const cli::PlanReport& plan, std::span<const Distinction> distinctions) {
-    QStringList parts{toQString(plan.name)};
+    QString name = toQString(plan.name);
+    if (plan.name == cli::kMeasured) name = Plans::tr("measured");
+    if (plan.name == cli::kPredicted) name = Plans::tr("predicted");
+    if (plan.name == cli::kWhatIf) name = Plans::tr("what if");
+    QStringList parts{name};
     for (const Distinction& one : distinctions) {
         QString value = toQString(one.value);
         if (value.size() > kLongestValue) value = value.left(kLongestValue) + QStringLiteral("\u2026");

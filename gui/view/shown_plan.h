@@ -24,7 +24,11 @@ struct ShownPlan {
     [[nodiscard]] const cli::Report& report() const { return answer->report; }
     [[nodiscard]] const cli::PlanReport& plan() const { return answer->report.plans[index]; }
     [[nodiscard]] const LaneSet& lanes() const { return answer->lanes[index]; }
-    [[nodiscard]] const core::Scenario& scenario() const { return answer->loaded.scenario; }
+    /// Of a run's plans only the one that asks what if has another one than the run.
+    [[nodiscard]] const core::Scenario& scenario() const {
+        return answer->run && plan().name != cli::kWhatIf ? answer->run->loaded.scenario : answer->loaded.scenario;
+    }
+    [[nodiscard]] bool ofRun() const { return answer->run != nullptr; }
     friend bool operator==(const ShownPlan&, const ShownPlan&) = default;
 };
 
@@ -53,7 +57,7 @@ struct Distinction {
 };
 /// By plan; empty where its name alone tells.
 [[nodiscard]] std::vector<std::vector<Distinction>> distinctionsOf(std::span<const ShownPlan> plans);
-/// "fsdp · 8 GPUs"
+/// "fsdp · 8 GPUs"; the plans of a run are called in the window's language.
 [[nodiscard]] QString titleOf(const cli::PlanReport& plan, std::span<const Distinction> distinctions);
 
 }  // namespace shardscope::gui

@@ -11,6 +11,7 @@
 #include <QTableWidget>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "cli/face/words.h"
 #include "core/scenario/keys.h"
@@ -79,6 +80,13 @@ void SweepPanel::setAnswer(std::shared_ptr<const Answer> answer, bool anotherDoc
     if (!anotherDocument) return;
     cancel();
     clearRows();
+}
+
+void SweepPanel::setRun(bool run) {
+    if (std::exchange(m_isRun, run) == run) return;
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_key, m_values, m_run}) widget->setEnabled(!run);
+    m_problem->setVisible(run);
+    retranslate();
 }
 
 void SweepPanel::clearRows() {
@@ -221,7 +229,8 @@ void SweepPanel::retranslate() {
     m_values->setPlaceholderText(tr("Values, separated by commas"));
     m_run->setText(tr("Sweep"));
     m_cancel->setText(tr("Cancel"));
-    m_problem->setText(tr("Give values separated by commas, such as 2,4,8."));
+    m_problem->setText(m_isRun ? tr("A run is not swept. Open its model or scenario for that.")
+                               : tr("Give values separated by commas, such as 2,4,8."));
     m_table->setAccessibleName(tr("Points of the sweep"));
     m_table->setHorizontalHeaderLabels({tr("Value"), tr("Plan"), figureName(Figure::Step), QString(),
                                         figureName(Figure::Throughput), figureName(Figure::Waiting),

@@ -28,6 +28,8 @@ public:
 
     /// What a sweep starts from. Of another document: the rows of the one before go.
     void setAnswer(std::shared_ptr<const Answer> answer, bool anotherDocument);
+    /// Nothing is swept while a run is open, which is said.
+    void setRun(bool run);
     /// The key's path and its values as `--over` takes them, separated by commas.
     void start(const QString& path, const QString& values);
     void cancel();
@@ -63,7 +65,7 @@ private:
     std::vector<std::function<void(int row)>> m_fill;  ///< by row: its words in the window's language
     QString m_path;
     std::uint64_t m_number = 0;  ///< of the sweep at hand; points of earlier ones are dropped
-    bool m_running = false;
+    bool m_running = false, m_isRun = false;
     QComboBox* m_key = nullptr;
     QLineEdit* m_values = nullptr;
     QPushButton *m_run = nullptr, *m_cancel = nullptr;

@@ -18,6 +18,7 @@ using formats::RowPiece;
 
 void TimelineView::paintHeader(QPainter& painter, const Strip& strip, int y) const {
     const cli::PlanReport& plan = m_state.plan(strip.plan);
+    const bool ofRun = m_state.plans()[strip.plan].ofRun();
     const formats::PictureText& text = pictureText();
     QFont large = font();
     large.setBold(true);
@@ -32,15 +33,19 @@ void TimelineView::paintHeader(QPainter& painter, const Strip& strip, int y) con
     painter.setFont(font());
     painter.setPen(m_theme.peak);
     const auto percent = [](double share) { return std::to_string(std::lround(share * 100)); };
-    QString headline = toQString(formats::fill(text.headline, percent(plan.shareOf(plan.allRanks.compute))));
+    QString headline = toQString(
+        formats::fill(ofRun ? text.runHeadline : text.headline, percent(plan.shareOf(plan.allRanks.compute))));
     headline += toQString(formats::fill(text.transferShare, percent(plan.shareOf(plan.allRanks.transfer))));
     headline += toQString(formats::fill(text.waitShare, percent(plan.shareOf(plan.allRanks.gpuWaits()))));
     painter.drawText(after, baseline, headline);
     painter.setPen(m_theme.mutedText);
-    painter.drawText(10, baseline + line,
-                     (m_state.plans()[strip.plan].kept ? tr("Kept for comparison:") + u' ' : QString()) +
-                         toQString(cli::planInWords(plan.setup, std::string(text.language))) + QStringLiteral("   ") +
-                         toQString(formats::fill(text.step, cli::durationText(plan.stepNs))));
+    painter.drawText(
+        10, baseline + line,
+        (m_state.plans()[strip.plan].kept ? tr("Kept for comparison:") + u' ' : QString()) +
+            (plan.graph ? toQString(cli::planInWords(plan.setup, std::string(text.language))) + QStringLiteral("   ")
+                        : QString()) +
+            (plan.name == cli::kMeasured ? tr("last step %1").arg(toQString(cli::durationText(plan.stepNs)))
+                                         : toQString(formats::fill(text.step, cli::durationText(plan.stepNs)))));
 }
 
 void TimelineView::paintMemoryWords(QPainter& painter, const Strip& strip, int y) const {
@@ -327,6 +332,11 @@ void TimelineView::paintOverlay(QPainter& painter) const {
             painter.setPen(QPen(m_theme.selection, 2));
             painter.drawRect(rect->adjusted(-1, -1, 1, 1));
         }
+    // The same op in the other timeline of a run.
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(m_theme.selection, 2, Qt::DashLine));
+    for (const PieceId& twin : m_state.twins())
+        if (const auto rect = rectOf(twin)) painter.drawRect(rect->adjusted(-1, -1, 1, 1));
     if (m_state.playHead() > 0) {
         painter.setPen(QPen(m_theme.playHead, 2, Qt::SolidLine, Qt::FlatCap));
         drawLine(m_state.playHead());

@@ -227,7 +227,8 @@ QString TimelineView::wordsAt(QPoint position) const {
     }
     const Strip* strip = stripAt(position.y());
     if (strip == nullptr || position.y() >= plot().bottom()) return {};
-    if (strip->kind == Strip::Kind::Header) return sharesFormula(m_state.plan(strip->plan));
+    if (strip->kind == Strip::Kind::Header)
+        return sharesFormula(m_state.plan(strip->plan), m_state.plans()[strip->plan].ofRun());
     if (strip->kind == Strip::Kind::Lane && position.x() > plot().right()) {
         const LaneSet& lanes = m_state.lanes(strip->plan);
         const Lane& lane = lanes.lanes[strip->lane];

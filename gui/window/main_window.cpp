@@ -82,6 +82,10 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_desktop(QApplic
     m_bannerText->setTextFormat(Qt::PlainText);
     m_bannerText->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     bannerRow->addWidget(m_bannerText, 1);
+    m_bannerPredict = new QPushButton;
+    m_bannerPredict->hide();
+    connect(m_bannerPredict, &QPushButton::clicked, this, &MainWindow::askForTimes);
+    bannerRow->addWidget(m_bannerPredict);
     auto* close = new QPushButton(QStringLiteral("\u2715"));
     close->setObjectName(QStringLiteral("closeBanner"));
     connect(close, &QPushButton::clicked, this, &MainWindow::hideProblem);
@@ -258,6 +262,7 @@ void MainWindow::showAnswer(std::shared_ptr<const Answer> answer) {
     } else {
         m_knobs->showProblem(m_editedPath, {});
     }
+    showRun();
     setWindowTitle(toQString(answer->report.title.empty() ? answer->report.modelName : answer->report.title) +
                    QStringLiteral(" \u2013 Shardscope"));
     emit shown();
@@ -300,6 +305,7 @@ void MainWindow::showError(const core::Error& error) {
 void MainWindow::showProblem(std::function<QString()> words) {
     m_problem = std::move(words);
     m_bannerText->setText(m_problem());
+    m_bannerPredict->hide();
     m_banner->show();
 }
 

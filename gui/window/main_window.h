@@ -44,6 +44,8 @@ public:
 
     void openPath(const QString& path);
     void openSample(int index);
+    /// The open run once more, predicted with the machine's times in that file (shardscope calibrate -o).
+    void predictRun(const QString& times);
     /// What was open when the last window was closed: its scenario, its kept plans, what was in view.
     void continueSession();
     void setThemeKind(std::optional<ThemeKind> kind);  ///< none: as the desktop
@@ -100,6 +102,9 @@ private:
     void showAnswer(std::shared_ptr<const Answer> answer);
     void showError(const core::Error& error);
     void showProgress(core::WorkStage stage, const QString& plan, double share);
+    /// What a run allows, and why it stands alone where it does.
+    void showRun();
+    void askForTimes();
     void showPanels();
     void arrangePanels();
     void openNextPart();
@@ -154,7 +159,8 @@ private:
     QToolBar *m_tools = nullptr, *m_legendBar = nullptr;
     QWidget *m_banner = nullptr, *m_bannerLine = nullptr;
     QLabel* m_bannerText = nullptr;
-    std::function<QString()> m_problem;  ///< what the banner says
+    QPushButton* m_bannerPredict = nullptr;  ///< to give a run the times that it lacks
+    std::function<QString()> m_problem;      ///< what the banner says
     QLineEdit* m_search = nullptr;
     QProgressBar* m_progress = nullptr;
     QPushButton* m_cancel = nullptr;

@@ -89,6 +89,9 @@ void MainWindow::makeActions() {
           [this] { dropSelectedPlan(); });
     a.add(Menu::Plans, "dropPlans", text(QT_TRANSLATE_NOOP("Actions", "Drop all kept plans")), "",
           [this] { dropAllPlans(); });
+    a.add(Menu::Plans, "predictRun", text(QT_TRANSLATE_NOOP("Actions", "Predict a run with machine times\u2026")), "",
+          [this] { askForTimes(); })
+        ->setEnabled(false);
     showStrategies();
 
     a.add(Menu::View, "fit", text(QT_TRANSLATE_NOOP("Actions", "Show the whole step")), "0; Home",
@@ -251,6 +254,7 @@ void MainWindow::retranslate() {
     m_search->setPlaceholderText(tr("Search an op  ( / )"));
     m_search->setAccessibleName(tr("Search an op"));
     if (m_problem) m_bannerText->setText(m_problem());
+    m_bannerPredict->setText(tr("Predict with machine times\u2026"));
     m_cancel->setText(tr("Cancel"));
     m_progress->setAccessibleName(tr("Progress"));
     if (auto* close = findChild<QPushButton*>(QStringLiteral("closeBanner")))
@@ -346,8 +350,9 @@ QString MainWindow::asCommandLine() const {
     if (!m_state.answer()) return {};
     QStringList commands;
     for (const ShownPlan& kept : m_study.kept)
-        commands << commandFor(kept.answer->loaded, kept.scenario(), kept.answer->strategies);
-    commands << commandFor(m_state.answer()->loaded, m_knobs->scenario(), m_study.strategies);
+        if (!kept.ofRun()) commands << commandFor(kept.answer->loaded, kept.scenario(), kept.answer->strategies);
+    if (!m_state.answer()->run)
+        commands << commandFor(m_state.answer()->loaded, m_knobs->scenario(), m_study.strategies);
     // Plans of one scenario are in one report; the present one's stays the last.
     QStringList distinct;
     for (const QString& command : commands) {
@@ -361,7 +366,7 @@ QString MainWindow::asPyTorch() const {
     if (!m_state.answer()) return {};
     const cli::Report& report = m_state.answer()->report;
     for (const cli::PlanReport& plan : report.plans)
-        if (plan.setup.plan.policy != core::UnitPolicy::None) return toQString(cli::explanation(report, plan));
+        if (plan.graph && plan.setup.plan.policy != core::UnitPolicy::None) return toQString(cli::explanation(report, plan));
     return {};
 }
 

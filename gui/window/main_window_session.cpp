@@ -109,7 +109,7 @@ void MainWindow::openNextPart() {
     const Session::Part& part = m_session.parts.front();
     m_opened.clear();
     m_firstAnswer = true;
-    m_evaluator.reopen(part.source, part.scenario, part.strategies);
+    m_evaluator.reopen(part.source, part.scenario, part.times, part.strategies);
 }
 
 bool MainWindow::takePart(const core::Result<std::shared_ptr<const Answer>>& answer) {

@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QDir>
 #include <QEventLoop>
+#include <QFileInfo>
 #include <QFontDatabase>
 #include <QPainter>
 #include <QSettings>
@@ -32,6 +33,9 @@ void chooseFont() {
 }
 
 namespace {
+
+/// From the repository's root: what the view "run" shows.
+const QString kRun = QStringLiteral("examples/run_fsdp_2.json.gz");
 
 bool save(QWidget& widget, const QString& path, double scale) {
     QImage image(widget.size() * scale, QImage::Format_ARGB32);
@@ -105,6 +109,18 @@ int writeScreenshots(const QString& folder) {
                 window.differences().parentWidget()->raise();
                 QApplication::processEvents();
                 good &= save(window, folder + QStringLiteral("/plans") + ending, scale);
+                if (!QFileInfo::exists(kRun)) continue;
+                MainWindow other;
+                other.setThemeKind(kind);
+                other.setLanguage(language);
+                other.resize(1440, 900);
+                other.show();
+                QObject::connect(&other, &MainWindow::shown, &loop, &QEventLoop::quit);
+                other.openPath(kRun);
+                loop.exec();
+                other.search(QStringLiteral("backward"));
+                QApplication::processEvents();
+                good &= save(other, folder + QStringLiteral("/run") + ending, scale);
             }
     return good ? 0 : 1;
 }

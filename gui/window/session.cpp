@@ -40,11 +40,12 @@ QStringList lastingPaths(const QStringList& kept) {
 
 Session sessionOf(const Study& study, const Answer& present, const TimeRange& view, double end) {
     Session session;
-    for (const ShownPlan& kept : study.kept)
-        session.parts.push_back({kept.answer->loaded.source, core::writeScenario(kept.scenario()),
-                                 kept.answer->strategies, kept.plan().name});
-    session.parts.push_back(
-        {present.loaded.source, core::writeScenario(present.loaded.scenario), present.strategies, ""});
+    const auto add = [&](const Answer& answer, const std::string& plan) {
+        session.parts.push_back({answer.loaded.source, core::writeScenario(answer.loaded.scenario), answer.strategies,
+                                 answer.run ? answer.run->timesFrom : std::string(), plan});
+    };
+    for (const ShownPlan& kept : study.kept) add(*kept.answer, kept.plan().name);
+    add(present, "");
     session.begin = view.begin / end;
     session.end = view.end / end;
     return session;
@@ -60,6 +61,7 @@ Session readSession() {
         const auto text = [&](const char* key) { return settings.value(QLatin1String(key)).toString().toStdString(); };
         part.source = text("source");
         part.scenario = text("scenario");
+        part.times = text("times");
         part.plan = text("plan");
         for (const QString& word : settings.value(QStringLiteral("strategies")).toStringList())
             part.strategies.push_back(word.toStdString());
@@ -82,6 +84,7 @@ void writeSession(const Session& session) {
         settings.setArrayIndex(static_cast<int>(i));
         settings.setValue(QStringLiteral("source"), toQString(part.source));
         settings.setValue(QStringLiteral("scenario"), toQString(part.scenario));
+        settings.setValue(QStringLiteral("times"), toQString(part.times));
         settings.setValue(QStringLiteral("plan"), toQString(part.plan));
         settings.setValue(QStringLiteral("strategies"), inWords(part.strategies));
     }

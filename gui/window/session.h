@@ -18,7 +18,8 @@ struct Session {
         std::string source;    ///< as cli::load takes it
         std::string scenario;  ///< TOML
         std::vector<std::string> strategies;
-        std::string plan;  ///< the kept plan's name; empty for the present scenario, which is the last
+        std::string times;  ///< of a run: the file of the machine's times; empty: its own
+        std::string plan;   ///< the kept plan's name; empty for the present scenario, which is the last
     };
     std::vector<Part> parts;    ///< empty: there is nothing to continue
     double begin = 0, end = 1;  ///< what was in view, as shares of the axis

@@ -126,7 +126,7 @@ void StartPage::retranslate() {
     m_recentTitle->setText(tr("Opened lately"));
     m_recent->setAccessibleName(tr("Opened lately"));
     m_open->setText(tr("Open a file\u2026"));
-    m_drop->setText(tr("Or drop a scenario, a config.json or a model's folder on this window."));
+    m_drop->setText(tr("Or drop a scenario, a config.json, a model's folder or a run on this window."));
 }
 
 void StartPage::changeEvent(QEvent* event) {

@@ -21,10 +21,16 @@ void Evaluator::open(const std::string& what, const std::vector<std::string>& ov
     });
 }
 
-void Evaluator::reopen(const std::string& what, const std::string& scenario,
+void Evaluator::openRun(const std::string& path, const std::string& times, const std::vector<std::string>& strategies) {
+    constexpr std::size_t kPlans = 2;  // measured and predicted
+    request(kPlans,
+            [path, times, strategies](const core::Work& work) { return answerToRun(path, times, strategies, work); });
+}
+
+void Evaluator::reopen(const std::string& what, const std::string& scenario, const std::string& times,
                        const std::vector<std::string>& strategies) {
-    request(strategies.size(), [what, scenario, strategies](const core::Work& work) {
-        return answerAgain(what, scenario, strategies, work);
+    request(strategies.size(), [what, scenario, times, strategies](const core::Work& work) {
+        return answerAgain(what, scenario, times, strategies, work);
     });
 }
 

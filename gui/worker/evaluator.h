@@ -28,8 +28,11 @@ public:
     /// Something new, in place of what is shown.
     void open(const std::string& what, const std::vector<std::string>& overrides,
               const std::vector<std::string>& strategies);
-    /// What was open once, with its scenario as text.
-    void reopen(const std::string& what, const std::string& scenario, const std::vector<std::string>& strategies);
+    /// A run, predicted with the machine's times in that file.
+    void openRun(const std::string& path, const std::string& times, const std::vector<std::string>& strategies);
+    /// What was open once, with its scenario as text, and of a run the file of its times, if it had one.
+    void reopen(const std::string& what, const std::string& scenario, const std::string& times,
+                const std::vector<std::string>& strategies);
     /// Another scenario for what is shown.
     void change(std::shared_ptr<const Answer> shown, const core::Scenario& scenario,
                 const std::vector<std::string>& strategies);

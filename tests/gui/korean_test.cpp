@@ -17,6 +17,7 @@
 #include "gui/view/words.h"
 #include "gui/window/start_page.h"
 #include "tests/gui/open_window.h"
+#include "tests/gui/small_run.h"
 
 namespace shardscope::gui {
 namespace {
@@ -116,41 +117,67 @@ TEST(Korean, TheCheckFindsEnglish) {
     EXPECT_TRUE(englishIn(QStringLiteral("encoder_layer_3의 reduce-scatter"), {}).isEmpty());
 }
 
+/// Everything that can be pointed at.
+void expectAnswerKorean(OpenWindow& window) {
+    const auto answer = window.state().answer();
+    ASSERT_NE(answer, nullptr);
+    const std::set<QString> names = namesIn(*answer);
+    window.state().select(std::nullopt);
+    expectKorean(window.details().toPlainText(), names, "the peaks");
+    window.state().setRange(TimeRange{0, window.state().view().end()});
+    expectKorean(window.details().toPlainText(), names, "a stretch of time");
+    window.state().setRange(std::nullopt);
+    expectWidgetsKorean(window, names);
+    // Every kind of op on every stream once, and every cause of waiting.
+    std::set<std::tuple<std::size_t, std::string, int, int>> seen;
+    for (std::size_t p = 0; p < answer->plans(); ++p) {
+        const LaneSet& set = answer->lanes[p];
+        for (std::size_t l = 0; l < set.lanes.size(); ++l)
+            for (std::size_t i = 0; i < set.lanes[l].pieces.size(); ++i) {
+                const formats::RowPiece piece = set.lanes[l].pieces[i];
+                if (!seen.insert({p, set.lanes[l].stream, static_cast<int>(piece.look), static_cast<int>(piece.cause)})
+                         .second)
+                    continue;
+                window.state().select(PieceId{p, l, i});
+                expectKorean(window.details().toPlainText(), names, "details");
+            }
+    }
+    EXPECT_GT(seen.size(), 10u);
+    for (const Strip& strip : window.timeline().strips()) {
+        const int y = strip.top + strip.height / 2;
+        for (const int x : {5, window.timeline().plot().center().x(), window.timeline().plot().right() + 8})
+            expectKorean(window.timeline().wordsAt(QPoint(x, y)), names, "what is under the pointer");
+    }
+}
+
 TEST(Korean, EverySampleIsExplainedWithoutEnglish) {
     OpenWindow window(QStringLiteral("ko"));
     for (int sample = 0; sample < static_cast<int>(samples().size()); ++sample) {
         window.await([&] { window.openSample(sample); });
-        const auto answer = window.state().answer();
-        ASSERT_NE(answer, nullptr);
-        const std::set<QString> names = namesIn(*answer);
-        window.state().select(std::nullopt);
-        expectKorean(window.details().toPlainText(), names, "the peaks");
-        window.state().setRange(TimeRange{0, window.state().view().end()});
-        expectKorean(window.details().toPlainText(), names, "a stretch of time");
-        window.state().setRange(std::nullopt);
-        expectWidgetsKorean(window, names);
-        // Every kind of op on every stream once, and every cause of waiting.
-        std::set<std::tuple<std::size_t, std::string, int, int>> seen;
-        for (std::size_t p = 0; p < answer->plans(); ++p) {
-            const LaneSet& set = answer->lanes[p];
-            for (std::size_t l = 0; l < set.lanes.size(); ++l)
-                for (std::size_t i = 0; i < set.lanes[l].pieces.size(); ++i) {
-                    const formats::RowPiece piece = set.lanes[l].pieces[i];
-                    if (!seen.insert(
-                                 {p, set.lanes[l].stream, static_cast<int>(piece.look), static_cast<int>(piece.cause)})
-                             .second)
-                        continue;
-                    window.state().select(PieceId{p, l, i});
-                    expectKorean(window.details().toPlainText(), names, "details");
-                }
-        }
-        EXPECT_GT(seen.size(), 10u);
-        for (const Strip& strip : window.timeline().strips()) {
-            const int y = strip.top + strip.height / 2;
-            for (const int x : {5, window.timeline().plot().center().x(), window.timeline().plot().right() + 8})
-                expectKorean(window.timeline().wordsAt(QPoint(x, y)), names, "what is under the pointer");
-        }
+        expectAnswerKorean(window);
     }
+}
+
+TEST(Korean, ARunIsExplainedWithoutEnglish) {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("run.json.gz"));
+    OpenWindow window(QStringLiteral("ko"));
+    for (const bool predicted : {true, false}) {
+        write(smallRun(predicted).file, path);
+        window.await([&] { window.openPath(path); });
+        expectAnswerKorean(window);
+        expectKorean(window.problem(), {}, "the banner");
+    }
+    SmallRun other = smallRun();
+    other.times.processor = "another";
+    write(other.times, folder.filePath(QStringLiteral("times.json")));
+    window.await([&] { window.predictRun(folder.filePath(QStringLiteral("times.json"))); });
+    ASSERT_FALSE(window.problem().isEmpty());
+    expectKorean(window.problem(), {}, "the banner");
+    other.file.about.set("graph_hash", core::Document::of("0"));
+    write(other.file, path);
+    window.await([&] { window.openPath(path); });
+    expectKorean(window.problem(), {}, "the banner");
 }
 
 struct Broken {
@@ -169,6 +196,10 @@ std::vector<Broken> brokenFiles() {
         {"deep.json", QByteArray(100'000, '[')},
         {"list.json", "[1, 2]"},
         {"other.json", "{\"something\": 1}"},
+        {"kineto.json", "{\"schemaVersion\": 1, \"traceEvents\": []}"},
+        {"events.json", "{\"traceEvents\": [1"},
+        {"packed.json.gz", "\x1f\x8b"},
+        {"run.json", "{\"traceEvents\": [], \"shardscope\": {\"schema\": \"shardscope.timeline\", \"version\": 1}}"},
         {"family.json", "{\"model_type\": \"nobodys\"}"},
         {"layers.json", QByteArray(llama).replace("\"num_hidden_layers\": 8", "\"num_hidden_layers\": 100000") + "}"},
         {"again.json", llama + ", \"num_hidden_layers\": 9}"},

@@ -79,8 +79,8 @@ TEST(Session, WhoseFileIsGoneSaysSoAndLosesNothingElse) {
     QSettings().clear();
     Session session;
     const std::string scenario = "[model]\nname = \"vit_b_16\"\n[parallelism]\ndata_parallel_shard_degree = 4\n";
-    session.parts.push_back({"/nowhere/absent.toml", scenario, {"fsdp"}, "fsdp"});
-    session.parts.push_back({"vit_b_16", scenario, {"fsdp"}, ""});
+    session.parts.push_back({"/nowhere/absent.toml", scenario, {"fsdp"}, "", "fsdp"});
+    session.parts.push_back({"vit_b_16", scenario, {"fsdp"}, "", ""});
     writeSession(session);
     {
         OpenWindow window;
@@ -93,7 +93,7 @@ TEST(Session, WhoseFileIsGoneSaysSoAndLosesNothingElse) {
         window.await([&] { window.knobs().setKey(kBatch, QStringLiteral("8")); });
         EXPECT_EQ(window.problem(), QString());
     }
-    session.parts = {{"/nowhere/absent.toml", scenario, {"fsdp"}, ""}};
+    session.parts = {{"/nowhere/absent.toml", scenario, {"fsdp"}, "", ""}};
     writeSession(session);
     OpenWindow window;
     window.await([&] { window.continueSession(); });
@@ -110,7 +110,7 @@ TEST(Session, IsBelievedNothing) {
     QSettings().setValue(QStringLiteral("session/1/source"), QStringLiteral("vit_b_16"));
     EXPECT_TRUE(readSession().empty()) << "no strategies, no present scenario";
     Session session;
-    session.parts = {{"vit_b_16", "[[[ no TOML", {"fsdp"}, ""}};
+    session.parts = {{"vit_b_16", "[[[ no TOML", {"fsdp"}, "", ""}};
     session.begin = 7;
     session.end = -3;
     writeSession(session);
@@ -124,7 +124,8 @@ TEST(Session, IsBelievedNothing) {
 TEST(Session, AnotherDocumentInBetweenEndsContinuing) {
     QSettings().clear();
     Session session;
-    for (const char* plan : {"naive", "fsdp", ""}) session.parts.push_back({"lecture", "", {"naive", "fsdp"}, plan});
+    for (const char* plan : {"naive", "fsdp", ""})
+        session.parts.push_back({"lecture", "", {"naive", "fsdp"}, "", plan});
     for (Session::Part& part : session.parts)
         part.scenario = "[model]\nname = \"vit_b_16\"\n[parallelism]\ndata_parallel_shard_degree = 4\n";
     writeSession(session);
