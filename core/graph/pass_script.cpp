@@ -396,7 +396,10 @@ private:
         GradientSizes sizes;
         if (plan.policy == UnitPolicy::Fsdp) {
             const double share = original / static_cast<double>(plan.mesh.dpShard);
-            sizes = {compute, there || plan.fsdp.cpuOffload ? 0 : share, true};
+            // Without a reduction after each micro-batch, what a kernel makes is added to what is there at once.
+            const bool added = there && plan.gradientSync == GradientSync::LastMicroBatch && !plan.fsdp.flat &&
+                               plan.precision.reduction() == plan.precision.compute();
+            sizes = {compute, there || plan.fsdp.cpuOffload ? 0 : share, !added};
             return peakCuts(m_model, m_stage, slotsOf(m_script, m_stage), m_recompute, sizes, PeakLimits::OfReduction,
                             firstUnitsLayer());
         }
