@@ -5,7 +5,7 @@
 
 1. The default model runs without a link, which gives the compute of a step; then over an artificial link on which a
    step's transfers take half of that (--link-bandwidth: three times the ring bytes of all parameters, two gathers and a
-   reduction). Printed: the share of the step in which a transfer is not hidden. Target: <= 15 %.
+   reduction, over what half of the compute leaves them beside their own cost). Printed: the share of the step in which a transfer is not hidden. Target: <= 15 %.
 2. Runs with and without -o, in turns. Printed: by how much the median step is longer with it. Target: <= 3 %.
 """
 
@@ -53,14 +53,27 @@ def main():
     plain = [run(program, steps) for _ in range(arguments.runs)]
     compute = statistics.median(slowest(report, "compute_ns") for report in plain) * 1e-9
     whole = sum(rank["peak_by_category"]["sharded parameters"] for rank in plain[0]["ranks"])
-    bandwidth = 3 * whole * (RANKS - 1) / RANKS / (compute / 2) / 1e9
+    wire = 3 * whole * (RANKS - 1) / RANKS
+    half = compute / 2
+    bandwidth = wire / half / 1e9
     exposed, moved = [], []
     with tempfile.TemporaryDirectory() as folder:
         trace = str(pathlib.Path(folder) / "run.json")
-        for _ in range(arguments.runs):
+
+        def over_link():
             report = run(program, steps, "--link-bandwidth", f"{bandwidth:.4f}", "-o", trace)
             exposed.append(slowest(report, "exposed_transfer_ns") / max(r["step_ns"] for r in report["ranks"]))
             moved.append(transfer_ns(trace) * 1e-9)
+
+        for _ in range(arguments.runs):
+            over_link()
+        # What transfers cost beside the link (processor time, threads that wake) comes off its share.
+        beside = statistics.median(moved) - half
+        if 0 < beside < half:
+            bandwidth = wire / (half - beside) / 1e9
+            exposed.clear(), moved.clear()
+            for _ in range(arguments.runs):
+                over_link()
         print(f"compute of a step {compute * 1e3:.1f} ms; over {bandwidth:.4f} GB/s its transfers take "
               f"{statistics.median(moved) * 1e3:.1f} ms")
         print(f"  exposed {statistics.median(exposed) * 100:.1f} % of the step (target <= 15 %; of each run: "

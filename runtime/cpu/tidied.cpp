@@ -13,6 +13,15 @@ bool untidy(const TensorView& view) {
     return view.dtype == core::DType::BF16 || (view.dtype == core::DType::F32 && floatsOf(view) == nullptr);
 }
 
+/// Memory of the calling thread for one of the copies. Taken anew for each call, it would be touched for the first time
+/// in each, page by page.
+float* copyMemory(std::size_t which, std::size_t floats) {
+    thread_local std::vector<std::vector<float>> kept;
+    if (kept.size() <= which) kept.resize(which + 1);
+    if (kept[which].size() < floats) kept[which].resize(floats);
+    return kept[which].data();
+}
+
 }  // namespace
 
 std::optional<Tidied> Tidied::of(const KernelCall& call) {
@@ -41,8 +50,8 @@ bool Tidied::take(const TensorView& view, bool read, std::vector<TensorView>& in
     }
     const bool rows = !view.shape.empty() && view.elements() > 0 && (view.strides.empty() || view.strides.back() == 1);
     if (!rows) return false;
-    std::vector<float>& values = m_values.emplace_back(static_cast<std::size_t>(view.elements()));
-    into.push_back({reinterpret_cast<std::byte*>(values.data()), core::DType::F32, view.shape, {}});
+    float* values = copyMemory(m_copies++, static_cast<std::size_t>(view.elements()));
+    into.push_back({reinterpret_cast<std::byte*>(values), core::DType::F32, view.shape, {}});
     return !read || copyRows(view, into.back());
 }
 

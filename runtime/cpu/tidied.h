@@ -10,6 +10,7 @@
 
 namespace shardscope::runtime::cpu {
 
+/// The copies lie in memory that the thread keeps for them, so that at most one call of a thread is tidied at a time.
 class Tidied {
 public:
     /// None: nothing is to do, or a row itself has gaps, or the kernel writes views of one tensor.
@@ -23,7 +24,7 @@ private:
     bool take(const TensorView& view, bool read, std::vector<TensorView>& into);
 
     const core::Kernel* m_kernel = nullptr;
-    std::vector<std::vector<float>> m_values;
+    std::size_t m_copies = 0;
     std::vector<TensorView> m_inputs, m_outputs, m_given;  ///< m_given: what m_outputs stand for
 };
 
