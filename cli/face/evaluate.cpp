@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <mutex>
+#include <optional>
 
 #include "cli/face/layer_times.h"
 #include "cli/face/plan_rows.h"
@@ -21,12 +22,23 @@ namespace {
 using core::Result;
 using timeline::Timeline;
 
-/// Memory of every class in host order and in device time, its counters into the timeline.
+/// Memory of every class in host order, which takes no times.
+std::vector<MemoryVerdict> hostOrderOf(const core::StepGraph& graph, const core::Model& model,
+                                       const core::Cluster& cluster, const core::Work& work) {
+    const std::vector<sim::DeviceReserve> reserves = sim::deviceReserves(graph, cluster);
+    std::vector<MemoryVerdict> all(graph.classes.size());
+    for (std::size_t c = 0; c < all.size() && work.goOn(); ++c) {
+        all[c].step = sim::hostOrderMemory(graph, model, core::ClassId(c));
+        all[c].reserve = reserves[c];
+    }
+    return all;
+}
+
+/// Memory of every row of the timeline, in device time too where that is asked for, its counters into the timeline.
 Result<std::vector<MemoryVerdict>> memoryOf(const core::StepGraph& graph, const core::Model& model,
-                                            const core::Cluster& cluster, const sim::StepResult& result,
+                                            const std::vector<MemoryVerdict>& hostOrder, const sim::StepResult& result,
                                             Timeline& timeline, const EvaluateOptions& options) {
     const bool deviceTime = options.timelineMemory;
-    const std::vector<sim::DeviceReserve> reserves = sim::deviceReserves(graph, cluster);
     std::vector<MemoryVerdict> all;
     std::vector<std::int64_t> start, end;
     if (deviceTime) {
@@ -36,9 +48,7 @@ Result<std::vector<MemoryVerdict>> memoryOf(const core::StepGraph& graph, const 
     for (std::size_t row = 0; row < result.ranks.size(); ++row) {
         SHARDSCOPE_TRY(options.work.goOn());
         const sim::RankInstants& rank = result.ranks[row];
-        MemoryVerdict verdict;
-        verdict.step = sim::hostOrderMemory(graph, model, rank.rankClass);
-        verdict.reserve = reserves[rank.rankClass.index()];
+        MemoryVerdict verdict = hostOrder[rank.rankClass.index()];
         if (deviceTime) {
             const std::uint32_t begin = graph.classes[rank.rankClass.index()].opBegin;
             std::copy(rank.at.start.begin(), rank.at.start.end(), start.begin() + begin);
@@ -71,10 +81,20 @@ Result<PlanReport> evaluateCase(const core::Resolved& resolved, const core::Case
     const auto graph = std::make_shared<const core::StepGraph>(std::move(*built));
     report.graph = graph;
     SHARDSCOPE_TRY(options.work.enter(core::WorkStage::Simulating, report.name));
+    // Times, and beside them what needs none.
     const sim::Prices prices = sim::priceGraph(*graph, *report.model, resolved.cluster, options.knobs);
-    SHARDSCOPE_ASSIGN(const sim::StepResult result, sim::simulate(*graph, prices));
+    std::optional<Result<sim::StepResult>> simulated;
+    std::vector<MemoryVerdict> hostOrder;
+    core::parallelFor(2, [&](std::size_t part) {
+        if (part == 1) {
+            hostOrder = hostOrderOf(*graph, *report.model, resolved.cluster, options.work);
+        } else if (simulated = sim::simulate(*graph, prices); *simulated && options.work.goOn()) {
+            report.timeline = sim::toTimeline(*graph, *report.model, prices, **simulated);
+        }
+    });
+    if (!*simulated) return tl::unexpected(std::move(*simulated).error());
     SHARDSCOPE_TRY(options.work.goOn());
-    report.timeline = sim::toTimeline(*graph, *report.model, prices, result);
+    const sim::StepResult& result = **simulated;
     report.timeline.title = report.name;
     report.stepNs = result.step;
     report.hostMemory = core::hostBytes(*report.model, graph->units, graph->plan);
@@ -83,7 +103,7 @@ Result<PlanReport> evaluateCase(const core::Resolved& resolved, const core::Case
 
     SHARDSCOPE_TRY(options.work.enter(core::WorkStage::Memory, report.name));
     SHARDSCOPE_ASSIGN(std::vector<MemoryVerdict> memory,
-                      memoryOf(*graph, *report.model, resolved.cluster, result, report.timeline, options));
+                      memoryOf(*graph, *report.model, hostOrder, result, report.timeline, options));
     SHARDSCOPE_TRY(options.work.enter(core::WorkStage::Causes, report.name));
     SHARDSCOPE_TRY(describeRows(report, std::move(memory), resolved.globalBatch, options.work));
     report.modelFlops = sim::modelFlops(*graph, *report.model);

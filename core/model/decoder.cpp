@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/model/hf/decoder_values.h"
 #include "core/model/hf/families.h"
 #include "core/model/hf_config.h"
@@ -38,7 +40,7 @@ Result<Model> buildDecoder(const DecoderSpec& asRead, const Workload& given) {
         addDecoderBody(a, valuesOf(spec), "model");
         addLanguageHead(a, "lm_head", spec.hidden, spec.vocab, spec.tiedEmbeddings ? "model.embed_tokens.weight" : "");
     }
-    return a.build(spec.name, spec.modelType, workload);
+    return std::move(a).build(spec.name, spec.modelType, workload);
 }
 
 }  // namespace shardscope::core

@@ -92,7 +92,7 @@ Result<Model> buildHfModel(const HfSpec& spec, const Workload& workload) {
     architecture.rootType = request.cls;
     family->describe(architecture, keys, request);
     if (keys.error()) return tl::unexpected(*keys.error());
-    return architecture.build(spec.name, request.modelType, request.workload);
+    return std::move(architecture).build(spec.name, request.modelType, request.workload);
 }
 
 Result<ModelSpec> readHfModel(const Document& config, const std::string& file, const std::string& name) {

@@ -10,10 +10,17 @@ namespace {
 
 constexpr double kLargest = 4.6e18;  // 2^62
 
-std::string join(std::string_view prefix, std::string_view name) {
-    std::string full(prefix);
+/// Puts "prefix.name" in place of `full`, whose memory serves again.
+const std::string& join(std::string& full, std::string_view prefix, std::string_view name) {
+    full = prefix;
     if (!prefix.empty() && !name.empty()) full += '.';
-    full += name;
+    return full += name;
+}
+
+std::string join(std::string_view prefix, std::string_view name) {
+    std::string full;
+    full.reserve(prefix.size() + 1 + name.size());
+    join(full, prefix, name);
     return full;
 }
 
@@ -27,9 +34,22 @@ ModelBuilder::ModelBuilder(std::string name, std::string family, std::string roo
     m_modules.emplace("", ModuleId(std::size_t{0}));
 }
 
+void ModelBuilder::reserve(std::size_t modules, std::size_t parameters) {
+    m_model.modules.reserve(modules);
+    m_model.parameters.reserve(parameters);
+    m_modules.reserve(modules);
+    m_parameters.reserve(parameters);
+}
+
+ParameterId ModelBuilder::find(std::string_view fullName) const {
+    const auto found = m_parameters.find(fullName);
+    assert(found != m_parameters.end());
+    return found->second;
+}
+
 ModuleId ModelBuilder::module(std::string fullName, std::string type) {
     const std::size_t dot = fullName.rfind('.');
-    const auto parent = m_modules.find(dot == std::string::npos ? std::string() : fullName.substr(0, dot));
+    const auto parent = m_modules.find(std::string_view(fullName).substr(0, dot == std::string::npos ? 0 : dot));
     assert(parent != m_modules.end());
     const ModuleId id(m_model.modules.size());
     m_model.modules[parent->second.index()].children.push_back(id);
@@ -61,6 +81,7 @@ ProgramId ModelBuilder::program(Program program) {
 }
 
 void ModelBuilder::layer(std::string name, LayerKind kind, std::string_view module, ProgramId program) {
+    std::string full;
     Layer layer;
     layer.name = std::move(name);
     layer.kind = kind;
@@ -69,13 +90,19 @@ void ModelBuilder::layer(std::string name, LayerKind kind, std::string_view modu
     if (kind == LayerKind::Loss) {
         layer.modules.resize(p.modules.size());
     } else {
-        layer.module = m_modules.at(std::string(module));
-        for (const ProgramModule& m : p.modules) layer.modules.push_back(m_modules.at(join(module, m.name)));
+        const auto moduleOf = [&](std::string_view path) {
+            const auto found = m_modules.find(path);
+            assert(found != m_modules.end());
+            return found->second;
+        };
+        layer.module = moduleOf(module);
+        layer.modules.reserve(p.modules.size());
+        for (const ProgramModule& m : p.modules) layer.modules.push_back(moduleOf(join(full, module, m.name)));
     }
     for (const Tensor& tensor : p.tensors) {
         if (tensor.role != TensorRole::Parameter) continue;
         assert(tensor.slot == layer.parameters.size());
-        const ParameterId parameter = m_parameters.at(join(module, tensor.name));
+        const ParameterId parameter = find(join(full, module, tensor.name));
         assert(m_model.parameters[parameter.index()].shape == tensor.shape);
         layer.parameters.push_back(parameter);
     }

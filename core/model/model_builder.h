@@ -3,11 +3,13 @@
 // Puts a model together: the module tree first, then programs and the layers that use them. A program names its modules
 // and parameters relative to the layer's module, so equal layers share one program.
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "core/base/result.h"
+#include "core/base/text_hash.h"
 #include "core/model/model.h"
 
 namespace shardscope::core {
@@ -16,6 +18,8 @@ class ModelBuilder {
 public:
     ModelBuilder(std::string name, std::string family, std::string rootType, const Workload& workload);
 
+    /// Room for as many modules and parameters: there may be more or fewer.
+    void reserve(std::size_t modules, std::size_t parameters);
     /// Adds a module by its full name; its parent, the name up to the last dot, must be there. Siblings are registered
     /// in the order of these calls.
     ModuleId module(std::string fullName, std::string type);
@@ -24,6 +28,8 @@ public:
     /// Lets a second module use a parameter under a name of its own ("weight" of lm_head): counted once, marked as
     /// tied.
     void tie(ModuleId module, std::string_view name, ParameterId parameter);
+    /// The parameter of a full name, which must be there.
+    [[nodiscard]] ParameterId find(std::string_view fullName) const;
     ProgramId program(Program program);
     /// Appends a layer. `module` is its module's full name, to which the program's names are relative; "" is the root.
     /// A layer of kind Loss belongs to no module.
@@ -34,9 +40,12 @@ public:
     [[nodiscard]] Result<Model> finish();
 
 private:
+    template <class Id>
+    using ByName = std::unordered_map<std::string, Id, TextHash, std::equal_to<>>;
+
     Model m_model;
-    std::unordered_map<std::string, ModuleId> m_modules;
-    std::unordered_map<std::string, ParameterId> m_parameters;
+    ByName<ModuleId> m_modules;
+    ByName<ParameterId> m_parameters;
 };
 
 }  // namespace shardscope::core

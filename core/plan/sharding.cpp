@@ -14,10 +14,22 @@ std::int64_t rowsOf(const Shape& shape) {
     return shape.empty() ? 1 : shape.front();
 }
 
+/// Of one row of dim 0.
+std::int64_t elementsOfRow(const Shape& shape) {
+    std::int64_t elements = 1;
+    for (std::size_t d = 1; d < shape.size(); ++d) elements *= shape[d];
+    return elements;
+}
+
 Shape withRows(Shape shape, std::int64_t rows) {
     if (shape.empty()) shape.push_back(rows);
     shape.front() = rows;
     return shape;
+}
+
+std::int64_t ownRows(const Shape& shape, std::int64_t ranks, std::int64_t rank) {
+    const std::int64_t chunk = chunkRows(shape, ranks);
+    return std::clamp<std::int64_t>(rowsOf(shape) - rank * chunk, 0, chunk);
 }
 
 }  // namespace
@@ -28,8 +40,7 @@ std::int64_t chunkRows(const Shape& shape, std::int64_t ranks) {
 }
 
 Shape shardShape(const Shape& shape, std::int64_t ranks, std::int64_t rank) {
-    const std::int64_t chunk = chunkRows(shape, ranks);
-    return withRows(shape, std::clamp<std::int64_t>(rowsOf(shape) - rank * chunk, 0, chunk));
+    return withRows(shape, ownRows(shape, ranks, rank));
 }
 
 Shape paddedShardShape(const Shape& shape, std::int64_t ranks) {
@@ -37,7 +48,7 @@ Shape paddedShardShape(const Shape& shape, std::int64_t ranks) {
 }
 
 std::int64_t paddedElements(const Shape& shape, std::int64_t ranks) {
-    return ranks * elementsOf(paddedShardShape(shape, ranks));
+    return ranks * chunkRows(shape, ranks) * elementsOfRow(shape);
 }
 
 bool cutOnDim1(const Plan& plan, std::string_view name, const Shape& shape) {
@@ -52,7 +63,7 @@ std::int64_t paddedElements(const Plan& plan, std::string_view name, const Shape
 
 std::int64_t ownElements(const Plan& plan, std::string_view name, const Shape& shape, std::int64_t rank) {
     return cutOnDim1(plan, name, shape) ? elementsOf(shape) / plan.mesh.dpShard
-                                        : elementsOf(shardShape(shape, plan.mesh.dpShard, rank));
+                                        : ownRows(shape, plan.mesh.dpShard, rank) * elementsOfRow(shape);
 }
 
 std::int64_t paddedFlat(std::int64_t elements, std::int64_t ranks) {

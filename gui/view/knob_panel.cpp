@@ -254,7 +254,9 @@ bool KnobPanel::setKey(const QString& path, const QString& value) {
     }
     showProblem(path, {});
     m_scenario = std::move(changed);
-    refresh();
+    m_showing = true;
+    if (const Knob* knob = find(path)) knob->put(core::valueOf(m_scenario, *knob->key));
+    m_showing = false;
     emit edited(m_scenario, path);
     return true;
 }

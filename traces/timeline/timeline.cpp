@@ -14,9 +14,18 @@ static_assert(static_cast<int>(FlowReason::MemoryLimit) == static_cast<int>(core
 static_assert(static_cast<int>(FlowReason::Communicator) == static_cast<int>(core::EdgeReason::Communicator));
 
 StringId Strings::intern(std::string_view text) {
-    const auto [entry, isNew] = m_ids.try_emplace(std::string(text), static_cast<StringId>(m_texts.size()));
-    if (isNew) m_texts.emplace_back(text);
+    if (const auto known = m_ids.find(text); known != m_ids.end()) return known->second;
+    const auto entry = m_ids.emplace(text, static_cast<StringId>(m_texts.size())).first;
+    m_texts.push_back(&entry->first);
     return entry->second;
+}
+
+Strings::Strings(const Strings& other) : m_ids(other.m_ids), m_texts(other.m_texts.size()) {
+    for (const auto& [text, id] : m_ids) m_texts[id] = &text;
+}
+
+Strings& Strings::operator=(const Strings& other) {
+    return *this = Strings(other);
 }
 
 std::string_view nameOf(Activity activity) {

@@ -5,6 +5,7 @@
 // step's start; strings interned.
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "core/base/quantities.h"
+#include "core/base/text_hash.h"
 #include "core/graph/step_graph.h"
 
 namespace shardscope::timeline {
@@ -136,13 +138,19 @@ struct Flow {
 class Strings {
 public:
     Strings() { intern(""); }
+    Strings(const Strings& other);
+    Strings& operator=(const Strings& other);
+    Strings(Strings&&) = default;
+    Strings& operator=(Strings&&) = default;
+    ~Strings() = default;
+
     StringId intern(std::string_view text);
-    [[nodiscard]] const std::string& operator[](StringId id) const { return m_texts[id]; }
+    [[nodiscard]] const std::string& operator[](StringId id) const { return *m_texts[id]; }
     [[nodiscard]] std::size_t size() const { return m_texts.size(); }
 
 private:
-    std::vector<std::string> m_texts;
-    std::unordered_map<std::string, StringId> m_ids;
+    std::unordered_map<std::string, StringId, core::TextHash, std::equal_to<>> m_ids;
+    std::vector<const std::string*> m_texts;  // the keys, which stay where they are
 };
 
 /// The ranks of a collective or of a point-to-point pair.

@@ -11,17 +11,25 @@
 namespace shardscope::core {
 
 std::string joinNames(std::string_view a, std::string_view b) {
-    std::string full(a);
+    std::string full;
+    full.reserve(a.size() + 1 + b.size());
+    full = a;
     if (!a.empty() && !b.empty()) full += '.';
     return full.append(b);
 }
 
+Architecture::Architecture() {
+    module("", "");
+}
+
 ModuleEntry& Architecture::module(std::string name, std::string type) {
-    const auto [place, fresh] = m_index.emplace(name, m_modules.size());
+    ModuleEntry& added = m_modules.emplace_back();
+    added.name = std::move(name);
+    added.type = std::move(type);
+    added.epsilon = 0;
+    [[maybe_unused]] const bool fresh = m_index.emplace(added.name, &added).second;
     assert(fresh);
-    (void)place, (void)fresh;
-    m_modules.push_back({std::move(name), std::move(type), ModuleWork::Container, {}, 0});
-    return m_modules.back();
+    return added;
 }
 
 ModuleEntry& Architecture::linear(std::string name, std::int64_t in, std::int64_t out, bool bias, std::string type) {
@@ -74,7 +82,7 @@ ModuleEntry& Architecture::convolution(std::string name, Shape weight, bool bias
 }
 
 void Architecture::parameter(std::string_view module, std::string name, Shape shape, bool frozen) {
-    m_modules[m_index.at(std::string(module))].parameters.push_back({std::move(name), std::move(shape), {}, frozen});
+    m_index.at(module)->parameters.push_back({std::move(name), std::move(shape), {}, frozen});
 }
 
 std::size_t Architecture::program(std::string name, std::string type, Forward forward) {
@@ -96,32 +104,37 @@ void Architecture::layer(std::string name, LayerKind kind, std::string module, s
     layer(std::move(name), kind, std::move(module), made);
 }
 
-const ModuleEntry* Architecture::find(const std::string& name) const {
+const ModuleEntry* Architecture::find(std::string_view name) const {
     const auto place = m_index.find(name);
-    return place == m_index.end() ? nullptr : &m_modules[place->second];
+    return place == m_index.end() ? nullptr : place->second;
 }
 
-Result<Model> Architecture::build(const std::string& name, const std::string& family, const Workload& workload) const {
+void Architecture::addModules(ModelBuilder& builder) {
+    std::size_t parameters = 0;
+    for (const ModuleEntry& entry : m_modules) parameters += entry.parameters.size();
+    builder.reserve(m_modules.size(), parameters);
+    m_index.clear();  // whose names go
+    for (ModuleEntry& entry : m_modules) {
+        const ModuleId module = entry.name.empty() ? ModuleId(std::size_t{0})
+                                                   : builder.module(std::move(entry.name), std::move(entry.type));
+        for (ModuleEntry::Parameter& p : entry.parameters) {
+            if (!p.tiedTo.empty()) {
+                builder.tie(module, p.name, builder.find(p.tiedTo));
+                continue;
+            }
+            const ParameterId id = builder.parameter(module, p.name, std::move(p.shape));
+            builder.model().parameters[id.index()].frozen = p.frozen;
+        }
+    }
+}
+
+Result<Model> Architecture::build(const std::string& name, const std::string& family, const Workload& workload) && {
     ModelBuilder builder(name, family, rootType, workload);
     Model& model = builder.model();
     model.sampleWord = sampleWord;
     model.tokensPerSample = tokensPerSample;
     model.caveats = caveats;
     model.experts = experts;
-
-    std::unordered_map<std::string, ParameterId> parameters;
-    for (const ModuleEntry& entry : m_modules) {
-        const ModuleId module = entry.name.empty() ? ModuleId(std::size_t{0}) : builder.module(entry.name, entry.type);
-        for (const ModuleEntry::Parameter& p : entry.parameters) {
-            if (!p.tiedTo.empty()) {
-                builder.tie(module, p.name, parameters.at(p.tiedTo));
-                continue;
-            }
-            const ParameterId id = builder.parameter(module, p.name, p.shape);
-            model.parameters[id.index()].frozen = p.frozen;
-            parameters.emplace(joinNames(entry.name, p.name), id);
-        }
-    }
 
     struct Written {
         ProgramId program;
@@ -152,8 +165,10 @@ Result<Model> Architecture::build(const std::string& name, const std::string& fa
         }
         shape = done->shape;
         dtype = done->dtype;
-        builder.layer(layer.name, layer.kind, layer.module, done->program);
     }
+    addModules(builder);
+    for (LayerEntry& layer : m_layers)
+        builder.layer(std::move(layer.name), layer.kind, layer.module, written[layer.program]->program);
     return builder.finish();
 }
 

@@ -4,6 +4,7 @@
 // execution, each with the forward pass that a LayerWriter emits. Families (core/model/hf/families.h) fill it from a
 // config.
 
+#include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 namespace shardscope::core {
 
 class LayerWriter;
+class ModelBuilder;
 
 /// What a module computes, as far as a LayerWriter's `apply` knows.
 enum class ModuleWork : std::uint8_t {
@@ -48,6 +50,9 @@ using Forward = std::function<TensorId(LayerWriter&, TensorId input)>;
 
 class Architecture {
 public:
+    Architecture();
+    Architecture(const Architecture&) = delete;  // modules are found by views of their own names
+
     struct LayerProgram {
         std::string name, type;  ///< "decoder layer", the class of the layer's module
         Forward forward;
@@ -82,18 +87,18 @@ public:
     void layer(std::string name, LayerKind kind, std::string module, std::size_t program);
     void layer(std::string name, LayerKind kind, std::string module, std::string type, Forward forward);
 
-    [[nodiscard]] const ModuleEntry* find(const std::string& name) const;
-    [[nodiscard]] const std::vector<ModuleEntry>& modules() const { return m_modules; }
+    [[nodiscard]] const ModuleEntry* find(std::string_view name) const;
     [[nodiscard]] const std::vector<LayerEntry>& layers() const { return m_layers; }
-    [[nodiscard]] const std::vector<LayerProgram>& programs() const { return m_programs; }
 
-    /// Writes the programs and puts the model together. Errors: sizes that are too large.
-    [[nodiscard]] Result<Model> build(const std::string& name, const std::string& family,
-                                      const Workload& workload) const;
+    /// Writes the programs and puts the model together, whose modules take what they are from here. Errors: sizes that
+    /// are too large.
+    [[nodiscard]] Result<Model> build(const std::string& name, const std::string& family, const Workload& workload) &&;
 
 private:
-    std::vector<ModuleEntry> m_modules{{"", "", ModuleWork::Container, {}, 0}};
-    std::unordered_map<std::string, std::size_t> m_index{{"", 0}};
+    void addModules(ModelBuilder& builder);
+
+    std::deque<ModuleEntry> m_modules;  // which stay where they are
+    std::unordered_map<std::string_view, ModuleEntry*> m_index;
     std::vector<LayerProgram> m_programs;
     std::vector<LayerEntry> m_layers;
 };
