@@ -254,9 +254,13 @@ bool KnobPanel::setKey(const QString& path, const QString& value) {
     }
     showProblem(path, {});
     m_scenario = std::move(changed);
-    m_showing = true;
-    if (const Knob* knob = find(path)) knob->put(core::valueOf(m_scenario, *knob->key));
-    m_showing = false;
+    if (const Knob* knob = find(path)) {
+        m_showing = true;
+        knob->put(core::valueOf(m_scenario, *knob->key));
+        m_showing = false;
+    } else {
+        refresh();  // part of what a knob holds
+    }
     emit edited(m_scenario, path);
     return true;
 }

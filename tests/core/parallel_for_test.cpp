@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
+
 namespace shardscope::core {
 namespace {
 
@@ -11,6 +13,15 @@ TEST(ParallelFor, CallsEachOnce) {
         parallelFor(count, [&](std::size_t i) { ++calls[i]; });
         EXPECT_EQ(calls, std::vector<int>(count, 1));
     }
+}
+
+TEST(ParallelFor, ThrowsWhatACallThrewOnWhicheverThread) {
+    for (std::size_t bad = 0; bad < 8; ++bad)
+        EXPECT_THROW(parallelFor(8,
+                                 [&](std::size_t i) {
+                                     if (i == bad) throw std::bad_alloc();
+                                 }),
+                     std::bad_alloc);
 }
 
 }  // namespace
