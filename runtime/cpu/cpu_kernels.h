@@ -3,7 +3,7 @@
 // Kernels of the CPU device: products and GELU through oneDNN, the rest as loops over contiguous rows. Each says
 // whether it has taken the call: what it does not take (another dtype, a layout without contiguous rows, operands that
 // do not fit) is the reference loops' to do or to refuse. Products take float32 and, with AVX-512, bfloat16, copies
-// either; the rest takes float32 alone, and Widened makes that of bfloat16.
+// either; the rest takes float32 alone, and Tidied makes that of bfloat16.
 
 #include "core/base/result.h"
 #include "runtime/device/device.h"
