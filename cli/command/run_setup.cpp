@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <variant>
 
 #include "cli/command/image_files.h"
@@ -183,6 +185,9 @@ Result<RunSetUp> setUpRun(const Arguments& arguments) {
             SHARDSCOPE_ASSIGN(setUp.resolved, resolvedFor(arguments, loaded, given->size()));
         }
     }
+    // Before the run: somebody may remove the folder meanwhile.
+    std::error_code gone;
+    setUp.folder = (std::filesystem::current_path(gone) / loaded.folder).string();
     const core::Resolved& resolved = setUp.resolved;
     const core::Case& one = resolved.cases.front();
     if (std::holds_alternative<core::ShapesSpec>(resolved.model) ||

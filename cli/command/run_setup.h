@@ -3,6 +3,7 @@
 // What `run` and `calibrate` run: the model, the plan and the images that the user's words make.
 
 #include <cstdint>
+#include <string>
 
 #include "cli/command/command.h"
 #include "cli/face/load.h"
@@ -15,6 +16,7 @@ namespace shardscope::cli {
 
 struct RunSetUp {
     Loaded loaded;
+    std::string folder;       ///< loaded.folder from the root on, taken while it is there
     core::Resolved resolved;  ///< one case
     core::Model model;
     runtime::TrainConfig config;  ///< its plan is the case's with layer times, where the split asks for them

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <variant>
 
@@ -151,8 +150,7 @@ formats::RunFile runFileOf(const RunSetUp& setUp, const Document& about, const D
     formats::RunFile run;
     run.about = about;
     run.scenario = core::writeScenario(scenario);
-    if (!scenario.model.path.empty() || !scenario.cluster.path.empty())
-        run.folder = (std::filesystem::current_path() / setUp.loaded.folder).string();
+    if (!scenario.model.path.empty() || !scenario.cluster.path.empty()) run.folder = setUp.folder;
     run.machine = machine;
     return run;
 }

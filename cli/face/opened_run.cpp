@@ -48,20 +48,23 @@ Result<Built> build(const core::Scenario& scenario, const core::ScenarioInputs& 
     return built;
 }
 
-/// Instants of every op of a rank's class, from its spans; false: they are not those of the class.
+/// Instants of every op of a rank's class, from the spans of its row; false: they are not those of the class, each
+/// once. `lanes`: spansOfLanes(t).
 bool instantsOf(const core::RankClass& rankClass, const timeline::Timeline& t,
-                std::uint32_t row, std::vector<std::int64_t>& start, std::vector<std::int64_t>& end) {
+                const std::vector<timeline::SpanRange>& lanes, std::uint32_t row, std::vector<std::int64_t>& start,
+                std::vector<std::int64_t>& end) {
+    std::vector<bool> seen(rankClass.opEnd - rankClass.opBegin);
     std::size_t found = 0;
-    const std::vector<timeline::SpanRange> lanes = timeline::spansOfLanes(t);
     for (std::uint32_t lane = t.ranks[row].laneBegin; lane < t.ranks[row].laneEnd; ++lane)
         for (std::uint32_t s = lanes[lane].begin; s < lanes[lane].end; ++s) {
             const std::uint32_t op = t.spans.op[s];
-            if (op < rankClass.opBegin || op >= rankClass.opEnd) return false;
+            if (op < rankClass.opBegin || op >= rankClass.opEnd || seen[op - rankClass.opBegin]) return false;
+            seen[op - rankClass.opBegin] = true;
             start[op] = t.spans.start[s];
             end[op] = t.spans.end[s];
             ++found;
         }
-    return found == rankClass.opEnd - rankClass.opBegin;
+    return found == seen.size();
 }
 
 /// Memory of every rank: in host order, and in use at the instants of the timeline, whose counters it becomes where
@@ -69,6 +72,7 @@ bool instantsOf(const core::RankClass& rankClass, const timeline::Timeline& t,
 Result<std::vector<MemoryVerdict>> memoryOf(const Built& built, timeline::Timeline& t, const core::Work& work) {
     const core::StepGraph& graph = *built.graph;
     const bool own = !t.counters.empty();
+    const std::vector<timeline::SpanRange> lanes = timeline::spansOfLanes(t);
     std::vector<MemoryVerdict> all;
     std::vector<std::int64_t> start(graph.ops.size()), end(graph.ops.size());
     for (std::uint32_t row = 0; row < t.ranks.size(); ++row) {
@@ -78,7 +82,7 @@ Result<std::vector<MemoryVerdict>> memoryOf(const Built& built, timeline::Timeli
         if (rankClass == graph.classes.end()) continue;
         const core::ClassId id(static_cast<std::size_t>(rankClass - graph.classes.begin()));
         verdict.step = sim::hostOrderMemory(graph, *built.model, id);
-        if (instantsOf(*rankClass, t, row, start, end))
+        if (instantsOf(*rankClass, t, lanes, row, start, end))
             sim::addDeviceTimeMemory(graph, *built.model, id, {start, end, t.end}, verdict.step,
                                      own ? nullptr : &t.counters, own ? nullptr : &t.strings, row);
     }

@@ -114,33 +114,56 @@ Document figuresDocument(const std::vector<RunFigure>& figures) {
 }
 
 core::Result<std::vector<RunFigure>> figuresFrom(const Document& document, const std::string& where) {
+    constexpr std::size_t kMostFigures = 256;
+    constexpr double kMostValue = 0x1p61;  // rounded, it is shown as 64 bits
+    const auto wrong = [&](std::string message) {
+        return core::fail(core::ErrorCode::Input, std::move(message), where,
+                          "write the file anew (`shardscope run -o FILE.json.gz`)");
+    };
+    if (document.kind != Document::Kind::List)
+        return wrong(fmt::format("found {}, expected a list of figures", core::describeKind(document.kind)));
+    if (document.items.empty() || document.items.size() > kMostFigures)
+        return wrong(fmt::format("{} figures, expected 1 to {}", document.items.size(), kMostFigures));
     std::vector<RunFigure> figures;
     for (const Document& row : document.items) {
+        const std::size_t item = figures.size() + 1;
         const Document *what = row.find("what"), *unit = row.find("unit"), *value = row.find("value");
-        if (what == nullptr || what->kind != Document::Kind::Text || unit == nullptr || value == nullptr ||
-            !value->isNumber())
-            return core::fail(core::ErrorCode::Input, fmt::format("item {} is no figure", figures.size() + 1), where,
-                              "write the file anew (`shardscope run -o FILE.json.gz`)");
+        if (what == nullptr || what->kind != Document::Kind::Text || what->text.empty() || unit == nullptr ||
+            (unit->text != unitOf(true) && unit->text != unitOf(false)) || value == nullptr || !value->isNumber())
+            return wrong(fmt::format("item {} is no figure", item));
+        if (!(value->number() >= 0 && value->number() <= kMostValue))
+            return wrong(fmt::format("item {} is {:g}, expected 0 to 2^61", item, value->number()));
+        if (std::ranges::find(figures, what->text, &RunFigure::what) != figures.end())
+            return wrong(fmt::format("item {} is a figure that is there already", item));
         figures.push_back({what->text, value->number(), unit->text == unitOf(true)});
     }
     return figures;
 }
 
+std::vector<FigureRow> figureRows(std::span<const std::vector<RunFigure>> runs) {
+    std::vector<FigureRow> rows;
+    for (std::size_t r = 0; r < runs.size(); ++r)
+        for (const RunFigure& figure : runs[r]) {
+            auto row = std::ranges::find(rows, figure.what, &FigureRow::what);
+            if (row == rows.end()) {
+                // Ops stand together, by name; memory is the last.
+                if (!figure.bytes)
+                    row = std::ranges::find_if(rows, [&](const FigureRow& other) {
+                        return other.bytes || (other.what.starts_with(kOps) && other.what > figure.what);
+                    });
+                row = rows.insert(row, {figure.what, figure.bytes, std::vector<double>(runs.size())});
+            }
+            row->values[r] = figure.value;
+        }
+    return rows;
+}
+
 std::vector<PredictedFigure> sideBySide(const std::vector<RunFigure>& predicted,
                                         const std::vector<RunFigure>& measured) {
+    const std::vector<RunFigure> both[] = {predicted, measured};
     std::vector<PredictedFigure> figures;
-    for (const RunFigure& one : predicted) figures.push_back({one.what, one.value, 0, one.bytes});
-    for (const RunFigure& one : measured) {
-        auto at = std::ranges::find(figures, one.what, &PredictedFigure::what);
-        // Ops stand together, by name.
-        if (at == figures.end()) {
-            at = std::ranges::find_if(figures, [&](const PredictedFigure& other) {
-                return other.bytes || (other.what.starts_with(kOps) && other.what > one.what);
-            });
-            at = figures.insert(at, {one.what, 0, 0, one.bytes});
-        }
-        at->measured = one.value;
-    }
+    for (const FigureRow& row : figureRows(both))
+        figures.push_back({row.what, row.values[0], row.values[1], row.bytes});
     return figures;
 }
 

@@ -3,6 +3,7 @@
 // A run beside what was predicted for it: the graph that ran, priced with this machine's measured times and simulated.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,9 +39,18 @@ struct RunFigure {
                                                 const std::vector<timeline::Breakdown>& breakdown, std::int64_t peak);
 [[nodiscard]] std::vector<RunFigure> figuresOf(const PredictedRun& predicted);
 [[nodiscard]] core::Document figuresDocument(const std::vector<RunFigure>& figures);
-/// Errors: what is no list of figures.
+/// Errors: what is no list of figures, each once and in the range that is shown.
 [[nodiscard]] core::Result<std::vector<RunFigure>> figuresFrom(const core::Document& document,
                                                                const std::string& where);
+
+/// One figure of several runs: nanoseconds, or bytes.
+struct FigureRow {
+    std::string what;
+    bool bytes = false;
+    std::vector<double> values;  ///< by run; 0 where it has none
+};
+/// Side by side, in the order of runFigures.
+[[nodiscard]] std::vector<FigureRow> figureRows(std::span<const std::vector<RunFigure>> runs);
 
 /// One figure, predicted and measured: nanoseconds, or bytes.
 struct PredictedFigure {
@@ -51,7 +61,7 @@ struct PredictedFigure {
     /// predicted / measured - 1; 0 where both are nothing.
     [[nodiscard]] double error() const;
 };
-/// Both side by side, in the order of runFigures; what only one side has is 0 on the other.
+/// The rows of both.
 [[nodiscard]] std::vector<PredictedFigure> sideBySide(const std::vector<RunFigure>& predicted,
                                                       const std::vector<RunFigure>& measured);
 

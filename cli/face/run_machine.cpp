@@ -54,7 +54,9 @@ Result<RunMachine> runMachineFrom(const Document& document, const std::string& w
     for (const auto& [key, number] :
          {std::pair{"link_bandwidth", &machine.linkBandwidth}, std::pair{"link_latency", &machine.linkLatency}}) {
         const Document* found = document.find(key);
-        if (found == nullptr || !found->isNumber()) return wrong(key, "number");
+        constexpr double kMost = 1e18;  // as in the machine's times
+        if (found == nullptr || !found->isNumber() || !(found->number() >= 0 && found->number() <= kMost))
+            return wrong(key, "number from 0 to 1e18");
         *number = found->number();
     }
     return machine;

@@ -28,6 +28,10 @@
         <translation>글</translation>
     </message>
     <message>
+        <source>a string</source>
+        <translation>글</translation>
+    </message>
+    <message>
         <source>text</source>
         <translation>글</translation>
     </message>
@@ -2432,8 +2436,8 @@
         <translation>&apos;%1&apos;이 1 이상의 정수가 아닙니다</translation>
     </message>
     <message>
-        <source>&apos;%1&apos; is no number</source>
-        <translation>&apos;%1&apos;이 수가 아닙니다</translation>
+        <source>&apos;%1&apos; is no number from 0 to 1e18</source>
+        <translation>&apos;%1&apos;이 0에서 1e18까지의 수가 아닙니다</translation>
     </message>
     <message>
         <source>column &apos;%1&apos; is no text</source>
@@ -2458,6 +2462,42 @@
     <message>
         <source>item %1 is no figure</source>
         <translation>%1번째 항목이 값이 아닙니다</translation>
+    </message>
+    <message>
+        <source>found %1, expected a list of figures</source>
+        <translation>받은 값은 %1, 필요한 것은 값의 목록</translation>
+    </message>
+    <message>
+        <source>%1 figures, expected 1 to %2</source>
+        <translation>값이 %1개입니다. 1개에서 %2개까지이어야 합니다</translation>
+    </message>
+    <message>
+        <source>item %1 is %2, expected 0 to 2^61</source>
+        <translation>%1번째 항목이 %2입니다. 0에서 2^61까지이어야 합니다</translation>
+    </message>
+    <message>
+        <source>item %1 is a figure that is there already</source>
+        <translation>%1번째 항목은 앞에 이미 있는 값입니다</translation>
+    </message>
+    <message>
+        <source>up to row %1, %2 sum up to more than %3</source>
+        <translation>%1행까지 더하면 %2이 %3을 넘습니다</translation>
+    </message>
+    <message>
+        <source>the steps of all ranks</source>
+        <translation>모든 랭크의 스텝 시간</translation>
+    </message>
+    <message>
+        <source>the times of the spans</source>
+        <translation>구간의 시간</translation>
+    </message>
+    <message>
+        <source>the bytes of the spans</source>
+        <translation>구간의 바이트 합</translation>
+    </message>
+    <message>
+        <source>the largest values of the counters</source>
+        <translation>카운터의 가장 큰 값</translation>
     </message>
     <message>
         <source>&apos;title&apos; is no text, or &apos;end&apos; no time</source>
@@ -2538,6 +2578,26 @@
     <message>
         <source>version %1, expected %2</source>
         <translation>판이 %1입니다. %2이어야 합니다</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is %2, expected %3 to %4</source>
+        <translation>&apos;%1&apos;의 값이 %2입니다. %3에서 %4까지이어야 합니다</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is %2, expected %3</source>
+        <translation>&apos;%1&apos;의 값은 %2, 필요한 값은 %3</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is empty, expected at least one entry</source>
+        <translation>&apos;%1&apos;이 비어 있습니다. 항목이 하나는 있어야 합니다</translation>
+    </message>
+    <message>
+        <source>%1 comes after %2, expected more in each entry</source>
+        <translation>%2 다음에 %1이 옵니다. 항목마다 앞의 것보다 커야 합니다</translation>
+    </message>
+    <message>
+        <source>bytes do not ascend</source>
+        <translation>바이트가 커지는 순서가 아닙니다</translation>
     </message>
     <message>
         <source>the file is cut off: it ends after %1 bytes, inside the packed data</source>

@@ -89,6 +89,44 @@ TEST(Prediction, TellsHowFarItIsOff) {
     EXPECT_EQ(PredictedFigure({"none", 0, 0, false}).error(), 0);
 }
 
+TEST(Prediction, RowsStandInOneOrderWhateverARunLacks) {
+    const std::vector<RunFigure> runs[] = {
+        {{"step", 1, false}, {"ops: divide", 2, false}, {"peak memory", 3, true}},
+        {{"step", 4, false}, {"ops: backward", 5, false}, {"ops: send", 6, false}, {"peak memory", 7, true}}};
+    const std::vector<FigureRow> rows = figureRows(runs);
+    std::vector<std::string> names;
+    for (const FigureRow& row : rows) names.push_back(row.what);
+    EXPECT_EQ(names, (std::vector<std::string>{"step", "ops: backward", "ops: divide", "ops: send", "peak memory"}));
+    EXPECT_EQ(rows[1].values, (std::vector<double>{0, 5}));
+    EXPECT_EQ(rows[2].values, (std::vector<double>{2, 0}));
+    EXPECT_TRUE(rows[4].bytes);
+}
+
+TEST(Prediction, FiguresAreReadBackAndNoOthers) {
+    const std::vector<RunFigure> figures{{"step", 5, false}, {"ops: divide", 0, false}, {"peak memory", 7, true}};
+    const auto read = figuresFrom(figuresDocument(figures), "run.json");
+    ASSERT_TRUE(read) << describe(read.error());
+    EXPECT_EQ(*read, figures);
+    const auto refused = [](const core::Document& document, const char* part) {
+        const auto other = figuresFrom(document, "run.json");
+        ASSERT_FALSE(other) << part;
+        EXPECT_NE(describe(other.error()).find(part), std::string::npos) << describe(other.error());
+        EXPECT_NE(describe(other.error()).find("run.json"), std::string::npos) << describe(other.error());
+    };
+    refused(core::Document::table(), "found a table, expected a list of figures");
+    refused(core::Document::list(), "0 figures, expected 1 to 256");
+    refused(figuresDocument(std::vector<RunFigure>(257)), "257 figures, expected 1 to 256");
+    refused(figuresDocument({{"step", 5, false}, {"step", 6, false}}), "item 2 is a figure that is there already");
+    refused(figuresDocument({{"step", -1, false}}), "item 1 is -1, expected 0 to 2^61");
+    refused(figuresDocument({{"step", 1e300, false}}), "item 1 is 1e+300, expected 0 to 2^61");
+    refused(figuresDocument({{"", 1, false}}), "item 1 is no figure");
+    core::Document unit = figuresDocument(figures);
+    unit.items[1].set("unit", core::Document::of("furlongs"));
+    refused(unit, "item 2 is no figure");
+    unit.items[1] = core::Document::of("step");
+    refused(unit, "item 2 is no figure");
+}
+
 TEST(Prediction, NeedsTheTimesOfItsGroups) {
     Predicted p = fsdpOfTwo();
     p.machine.transfers.clear();

@@ -134,8 +134,42 @@ TEST(RunFile, RefusesWhatItCannotHaveWritten) {
     has(refusal(changed("spans", "end", Document::list())), "no text");
     has(refusal(changed("flows", "reason", Document::of("200"))), "is 200");
     has(refusal(changed("ranks", "lane_end", Document::of("3 6 9 4000000000"))), "lanes of others");
+    has(refusal(changed("spans", "bytes", Document::of("9007199254740993"))), "is 9007199254740993, expected 0 to");
     has(refusal(changed("", "strings", Document::of("x"))), "'strings' is no list");
     has(refusal(changed("", "end", Document::of(std::int64_t{-1}))), "'end' no time");
+}
+
+TEST(RunFile, RefusesWhatDoesNotAddUpIn64Bits) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 53;
+    const auto refusal = [](const timeline::Timeline& timeline) {
+        const auto read = readRunFile(written(someRun(timeline)), "run.json");
+        return read ? std::string() : describe(read.error());
+    };
+    const auto has = [](const std::string& text, const char* part) {
+        EXPECT_NE(text.find(part), std::string::npos) << text;
+    };
+    timeline::Timeline many = fsdpOfFour();
+    many.ranks.front().stepEnd = many.ranks.front().stepBegin + (std::int64_t{1} << 40);
+    EXPECT_EQ(refusal(many), "");
+    many.ranks.front().multiplicity = 0xffffffff;
+    has(refusal(many), "up to row 1, the steps of all ranks sum up to more than");
+    timeline::Timeline wide = fsdpOfFour();
+    wide.lanes.front().multiplicity = 0xffffffff;
+    wide.spans.bytes.front() = std::int64_t{1} << 40;
+    has(refusal(wide), "the bytes of the spans");
+    wide.spans.bytes.front() = 0;
+    wide.spans.end.front() = wide.spans.start.front() + (std::int64_t{1} << 40);
+    has(refusal(wide), "the times of the spans");
+    timeline::Timeline full = fsdpOfFour();
+    full.counters.assign(129, {0, 0, {0}, {kMost}});
+    has(refusal(full), "up to row 129, the largest values of the counters");
+    full.counters.pop_back();
+    EXPECT_EQ(refusal(full), "");
+    timeline::Timeline early = fsdpOfFour();
+    early.spans.issued.front() = timeline::kNotIssued + 1;
+    has(refusal(early), "number 1 of column 'issued'");
+    early.spans.issued.front() = timeline::kNotIssued;
+    EXPECT_EQ(refusal(early), "");
 }
 
 TEST(RunFile, IsKnownByItsBeginning) {

@@ -268,6 +268,15 @@ expect 3 "version 9, expected 1" run vit_tiny --ranks 2 --steps 1 --machine "$wo
 expect 0 "" run vit_tiny --ranks 2 --steps 2 -o "$work/run.json.gz" -o "$work/run.svg" -o "$work/run.csv"
 check "no run was written" test -s "$work/run.json.gz" -a -s "$work/run.svg" -a -s "$work/run.csv"
 expect 2 ".xyz" run vit_tiny --ranks 2 --steps 1 -o "$work/run.xyz"
+# Whoever stands in a folder that is gone keeps the run.
+mkdir "$work/cluster" "$work/gone"
+printf '[cluster]\nnodes = 1\ngpus_per_node = 1\n' >"$work/cluster/own.toml"
+printf '[model]\nname = "vit_tiny"\n[cluster]\npath = "own.toml"\n' >"$work/cluster/scenario.toml"
+( cd "$work/gone" && rmdir "$work/gone" &&
+  timeout 60 "$program" run "$work/cluster/scenario.toml" --steps 1 -o "$work/cluster/run.json" >/dev/null 2>"$work/err" )
+got=$?
+check "a run in a folder that is gone: $(head -c 300 "$work/err")" test $got -eq 0
+check "the folder of its scenario is not in the run" grep -q '"folder":"[^"]*/cluster"' "$work/cluster/run.json"
 
 # run takes its ranks from --ranks, or else from the scenario.
 ranks_of() { timeout 60 "$program" run "$@" --steps 1 --json 2>/dev/null | grep -c '"rank":'; }

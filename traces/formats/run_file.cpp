@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <iterator>
 #include <limits>
@@ -27,8 +28,10 @@ constexpr const char* kHint = "write the file anew (`shardscope run -o FILE.json
 constexpr const char* kOpenable =
     "open a file of a run (`shardscope run -o FILE.json.gz`); traces of other tools are not read yet";
 constexpr auto kMost32 = static_cast<std::int64_t>(std::numeric_limits<std::uint32_t>::max());
-/// About a century: sums of two stay far from the end of 64 bits.
-constexpr std::int64_t kMostNs = std::int64_t{1} << 61;
+/// Of one time or number of bytes: more than a hundred days, and what a double holds exactly.
+constexpr std::int64_t kMost = std::int64_t{1} << 53;
+/// Of all together: what readers add up stays far from the end of 64 bits.
+constexpr std::int64_t kMostSum = std::int64_t{1} << 60;
 
 template <class Numbers>
 Document columnOf(const Numbers& numbers) {
@@ -46,6 +49,27 @@ Document columnOf(const Rows& rows, Member member) {
     for (const auto& row : rows) numbers.push_back(static_cast<std::int64_t>(row.*member));
     return columnOf(numbers);
 }
+
+/// What readers sum over the rows of a file.
+class Sum {
+public:
+    Sum(const char* what, const std::string& where) : m_what(what), m_where(where) {}
+
+    /// Row `row` counts `times` (at least 1) times.
+    Result<void> add(std::size_t row, std::int64_t times, std::int64_t amount) {
+        if (amount > (kMostSum - m_sum) / times)
+            return fail(ErrorCode::Input,
+                        fmt::format("up to row {}, {} sum up to more than {}", row + 1, m_what, kMostSum), m_where,
+                        kHint);
+        m_sum += times * amount;
+        return {};
+    }
+
+private:
+    const char* m_what;
+    const std::string& m_where;
+    std::int64_t m_sum = 0;
+};
 
 /// Reads the columns of one table of the file. The first error stays.
 class Table {
@@ -193,8 +217,8 @@ Result<void> readRanks(const Document& document, const std::string& where, Timel
     SHARDSCOPE_TRY(ranks.column("name", t.ranks, &RankRow::name, 0, names));
     SHARDSCOPE_TRY(ranks.column("lane_begin", t.ranks, &RankRow::laneBegin, 0, kMost32));
     SHARDSCOPE_TRY(ranks.column("lane_end", t.ranks, &RankRow::laneEnd, 0, kMost32));
-    SHARDSCOPE_TRY(ranks.column("step_begin", t.ranks, &RankRow::stepBegin, 0, kMostNs));
-    SHARDSCOPE_TRY(ranks.column("step_end", t.ranks, &RankRow::stepEnd, 0, kMostNs));
+    SHARDSCOPE_TRY(ranks.column("step_begin", t.ranks, &RankRow::stepBegin, 0, kMost));
+    SHARDSCOPE_TRY(ranks.column("step_end", t.ranks, &RankRow::stepEnd, 0, kMost));
     SHARDSCOPE_ASSIGN(Table lanes, Table::of(document, "lanes", where));
     SHARDSCOPE_TRY(lanes.column("rank", t.lanes, &Lane::rank, 0, kMost32));
     SHARDSCOPE_TRY(lanes.column("multiplicity", t.lanes, &Lane::multiplicity, 1, kMost32));
@@ -205,6 +229,7 @@ Result<void> readRanks(const Document& document, const std::string& where, Timel
         lanes.column("rank_index", t.lanes, &Lane::rankIndex, 0, static_cast<std::int64_t>(t.ranks.size()) - 1));
     // Lanes of a rank follow one another, rank by rank.
     std::uint32_t next = 0;
+    Sum steps("the steps of all ranks", ranks.where());
     for (std::size_t r = 0; r < t.ranks.size(); ++r) {
         const RankRow& row = t.ranks[r];
         bool own = row.laneBegin == next && row.laneEnd >= row.laneBegin && row.laneEnd <= t.lanes.size();
@@ -213,6 +238,7 @@ Result<void> readRanks(const Document& document, const std::string& where, Timel
             return fail(ErrorCode::Input,
                         fmt::format("rank {} has lanes of others, or a step that ends before it begins", r + 1),
                         ranks.where(), kHint);
+        SHARDSCOPE_TRY(steps.add(r, row.multiplicity, row.stepEnd - row.stepBegin));
         next = row.laneEnd;
     }
     if (next != t.lanes.size()) return fail(ErrorCode::Input, "lanes of no rank", lanes.where(), kHint);
@@ -228,9 +254,9 @@ Result<void> readSpans(const Document& document, const std::string& where, Timel
     timeline::Spans& s = t.spans;
     constexpr std::int64_t kByte = 255;
     SHARDSCOPE_TRY(spans.column("lane", s.lane, 0, static_cast<std::int64_t>(t.lanes.size()) - 1));
-    SHARDSCOPE_TRY(spans.column("start", s.start, 0, kMostNs));
-    SHARDSCOPE_TRY(spans.column("end", s.end, 0, kMostNs));
-    SHARDSCOPE_TRY(spans.column("transfer_start", s.transferStart, 0, kMostNs));
+    SHARDSCOPE_TRY(spans.column("start", s.start, 0, kMost));
+    SHARDSCOPE_TRY(spans.column("end", s.end, 0, kMost));
+    SHARDSCOPE_TRY(spans.column("transfer_start", s.transferStart, 0, kMost));
     SHARDSCOPE_TRY(spans.column("name", s.name, 0, names));
     SHARDSCOPE_TRY(spans.column("unit", s.unit, 0, names));
     SHARDSCOPE_TRY(spans.column("kind", s.kind, 0, static_cast<std::int64_t>(timeline::SpanKind::Host)));
@@ -238,10 +264,11 @@ Result<void> readSpans(const Document& document, const std::string& where, Timel
     SHARDSCOPE_TRY(spans.column("activity", s.activity, 0, static_cast<std::int64_t>(timeline::kActivities) - 1));
     SHARDSCOPE_TRY(spans.column("micro_batch", s.microBatch, 0, std::numeric_limits<std::uint16_t>::max()));
     SHARDSCOPE_TRY(spans.column("op", s.op, 0, kMost32));
-    SHARDSCOPE_TRY(spans.column("bytes", s.bytes, 0, kMostNs));
+    SHARDSCOPE_TRY(spans.column("bytes", s.bytes, 0, kMost));
     SHARDSCOPE_TRY(spans.column("dtype", s.dtype, 0, kByte));
     SHARDSCOPE_TRY(spans.column("group", s.group, 0, kMost32));
-    SHARDSCOPE_TRY(spans.column("issued", s.issued, timeline::kNotIssued, kMostNs));
+    SHARDSCOPE_TRY(spans.column("issued", s.issued, timeline::kNotIssued, kMost));
+    Sum times("the times of the spans", spans.where()), bytes("the bytes of the spans", spans.where());
     for (std::size_t i = 0; i < s.size(); ++i) {
         const bool ordered =
             i == 0 || s.lane[i - 1] < s.lane[i] || (s.lane[i - 1] == s.lane[i] && s.start[i - 1] <= s.start[i]);
@@ -255,6 +282,13 @@ Result<void> readSpans(const Document& document, const std::string& where, Timel
                                     : !ordered ? "stands before one of an earlier lane or time"
                                                : "has a dtype or a group that is not there"),
                         spans.where(), kHint);
+        if (s.issued[i] < -kMost && s.issued[i] != timeline::kNotIssued)
+            return fail(ErrorCode::Input,
+                        fmt::format("number {} of column '{}' is {}, expected {} to {}", i + 1, "issued", s.issued[i],
+                                    -kMost, kMost),
+                        spans.where(), kHint);
+        SHARDSCOPE_TRY(times.add(i, t.lanes[s.lane[i]].multiplicity, s.end[i] - s.start[i]));
+        SHARDSCOPE_TRY(bytes.add(i, t.lanes[s.lane[i]].multiplicity, s.bytes[i]));
     }
     SHARDSCOPE_ASSIGN(Table flows, Table::of(document, "flows", where));
     const auto last = static_cast<std::int64_t>(s.size()) - 1;
@@ -268,6 +302,8 @@ Result<void> readCounters(const Document& document, const std::string& where, Ti
     const Document* counters = document.find("counters");
     if (counters == nullptr || counters->kind != Document::Kind::List)
         return fail(ErrorCode::Input, "'counters' is no list", where, kHint);
+    const std::string of = where + ", counters";
+    Sum bytes("the largest values of the counters", of);
     for (std::size_t i = 0; i < counters->items.size(); ++i) {
         const Document& item = counters->items[i];
         Table table(item, fmt::format("{}, counters[{}]", where, i));
@@ -282,12 +318,13 @@ Result<void> readCounters(const Document& document, const std::string& where, Ti
         timeline::Counter counter;
         counter.rankIndex = static_cast<std::uint32_t>(rank->integer);
         counter.name = static_cast<timeline::StringId>(name->integer);
-        SHARDSCOPE_TRY(table.column("time", counter.time, 0, kMostNs));
-        SHARDSCOPE_TRY(table.column("value", counter.value, 0, kMostNs));
+        SHARDSCOPE_TRY(table.column("time", counter.time, 0, kMost));
+        SHARDSCOPE_TRY(table.column("value", counter.value, 0, kMost));
         for (std::size_t k = 1; k < counter.time.size(); ++k)
             if (counter.time[k] < counter.time[k - 1])
                 return fail(ErrorCode::Input, fmt::format("number {} of column 'time' is before the one before", k + 1),
                             table.where(), kHint);
+        if (!counter.value.empty()) SHARDSCOPE_TRY(bytes.add(i, 1, std::ranges::max(counter.value)));
         t.counters.push_back(std::move(counter));
     }
     return {};
@@ -298,7 +335,7 @@ Result<Timeline> timelineFrom(const Document& document, const std::string& where
     const Document* title = document.find("title");
     const Document* end = document.find("end");
     if (title == nullptr || title->kind != Document::Kind::Text || end == nullptr ||
-        end->kind != Document::Kind::Integer || end->integer < 0 || end->integer > kMostNs)
+        end->kind != Document::Kind::Integer || end->integer < 0 || end->integer > kMost)
         return fail(ErrorCode::Input, "'title' is no text, or 'end' no time", where, kHint);
     t.title = title->text;
     t.end = end->integer;

@@ -36,7 +36,8 @@ struct RunFile {
 void writeRunFile(const RunFile& run, const std::string& backend, Sink& sink);
 
 /// Plain or packed; at most `limit` bytes unpacked. Errors name the place: no such file, another version, columns of
-/// different lengths, numbers that name nothing, times that run backwards; a trace of another tool is called that.
+/// different lengths, numbers that name nothing, times that run backwards, times and bytes that nobody adds up in 64
+/// bits; a trace of another tool is called that.
 [[nodiscard]] core::Result<RunFile> readRunFile(std::string_view bytes, const std::string& name,
                                                 std::int64_t limit = std::int64_t{1} << 30);
 
