@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <utility>
+#include <variant>
 
 #include "cli/command/run_setup.h"
 #include "cli/face/files.h"
@@ -14,7 +15,7 @@
 #include "core/base/printable.h"
 #include "core/graph/build.h"
 #include "runtime/calibrate/calibrate.h"
-#include "runtime/communicator/artificial_link.h"
+#include "runtime/data/grey_shapes.h"
 #include "runtime/machine/machine.h"
 #include "traces/formats/sink.h"
 
@@ -46,6 +47,12 @@ std::string lineText(const core::TimeOfBytes& time) {
                             : nanoseconds(time.start);
 }
 
+/// Of 64 KiB, alone and beside kernels.
+std::string callText(const core::CallTime& call) {
+    const core::CallSample sample = call.at(64 << 10);
+    return fmt::format("{} / {}", nanoseconds(sample.alone), nanoseconds(sample.busy));
+}
+
 std::string textOf(const core::MachineTimes& times) {
     std::string out = fmt::format("{} ({} {}), {} device\n\n", times.processor, times.cores,
                                   times.cores == 1 ? "core" : "cores", times.device);
@@ -62,11 +69,16 @@ std::string textOf(const core::MachineTimes& times) {
         TextTable transfers({"ranks", "all-gather", "reduce-scatter", "all-reduce", "message"},
                             {Align::Right, Align::Left, Align::Left, Align::Left, Align::Left});
         for (const core::TransferTimes& one : times.transfers)
-            transfers.row({std::to_string(one.ranks), lineText(one.allGather), lineText(one.reduceScatter),
-                           lineText(one.allReduce), lineText(one.message)});
-        out += "\n" + transfers.text(2);
+            transfers.row({std::to_string(one.ranks), callText(one.allGather), callText(one.reduceScatter),
+                           callText(one.allReduce), callText(one.message)});
+        out += "\n" + transfers.text(2) + "  of 64 KiB: alone / while every rank computes\n";
     }
-    return out + fmt::format("\n  issuing an op takes {}\n", nanoseconds(times.issue));
+    const core::HostTimes& host = times.host;
+    return out + fmt::format(
+                     "\n  issuing an op takes {} and {} a kernel, a stream that slept goes on after {}, beside kernels "
+                     "after {}\n",
+                     nanoseconds(host.issueOp), nanoseconds(host.issueCall), nanoseconds(host.wake),
+                     nanoseconds(host.wakeBusy));
 }
 
 }  // namespace
@@ -83,10 +95,17 @@ Result<core::MachineTimes> calibrateFor(const runtime::TrainConfig& config, cons
     wanted.processor = machine.processor;
     wanted.cores = coresOf(machine);
     wanted.transport = processes ? runtime::Transport::Gloo : runtime::Transport::Threads;
-    if (config.link.given())
-        wanted.wrap = [link = config.link](std::unique_ptr<runtime::Communicator> communicator) {
-            return runtime::slowedDown(std::move(communicator), link);
+    if (const auto* vit = std::get_if<core::VitSpec>(&config.model)) {
+        const std::shared_ptr<const runtime::ImageSet> images =
+            config.images != nullptr
+                ? config.images
+                : std::make_shared<runtime::GreyShapes>(runtime::Split::Train, config.batch, vit->imageSize);
+        std::vector<std::int64_t> indices(static_cast<std::size_t>(config.batch));
+        for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<std::int64_t>(i) % images->size();
+        wanted.data = [images, indices, channels = vit->channels]() -> Result<runtime::Batch> {
+            return runtime::batchOf(*images, indices, channels);
         };
+    }
     std::set<std::int64_t> sizes;
     for (const core::Op& op : graph.ops)
         if (op.group.valid()) {
@@ -97,8 +116,7 @@ Result<core::MachineTimes> calibrateFor(const runtime::TrainConfig& config, cons
     wanted.groups.assign(sizes.begin(), sizes.end());
     SHARDSCOPE_ASSIGN(core::MachineTimes times, runtime::calibrate(wanted));
     times.transport = transportName(processes);
-    times.linkBandwidth = config.link.bandwidth;
-    times.linkLatency = config.link.latency;
+    times.link = config.link;
     return times;
 }
 
@@ -106,8 +124,7 @@ RunMachine machineOfRun(const runtime::TrainConfig& config, bool processes, cons
     const runtime::Machine machine = machineOf(program);
     return {machine.processor,        std::string(runtime::nameOf(config.device)),
             transportName(processes), coresOf(machine),
-            config.plan.mesh.size(),  config.link.bandwidth,
-            config.link.latency};
+            config.plan.mesh.size(),  config.link};
 }
 
 Result<core::MachineTimes> loadMachineTimes(const std::string& path, const runtime::TrainConfig& config, bool processes,

@@ -125,15 +125,13 @@ Document jsonOf(const runtime::TrainReport& report, const core::Case& one) {
         for (std::size_t c = 0; c < core::kMemoryCategories; ++c)
             memory.set(std::string(core::nameOf(static_cast<core::MemoryCategory>(c))), Document::of(rank.peak[c]));
         row.set("peak_by_category", std::move(memory));
-        if (r < report.breakdown.size()) {
-            const timeline::Breakdown& t = report.breakdown[r];
-            row.set("compute_ns", Document::of(t.compute));
-            row.set("exposed_transfer_ns", Document::of(t.transfer));
-            row.set("exposed_copy_ns", Document::of(t.copy));
-            row.set("waiting_ns", Document::of(t.waiting));
-            row.set("idle_ns", Document::of(t.idle));
-            row.set("step_ns", Document::of(t.step));
-        }
+        const timeline::Breakdown& t = rank.typical.breakdown;
+        row.set("compute_ns", Document::of(t.compute));
+        row.set("exposed_transfer_ns", Document::of(t.transfer));
+        row.set("exposed_copy_ns", Document::of(t.copy));
+        row.set("waiting_ns", Document::of(t.waiting));
+        row.set("idle_ns", Document::of(t.idle));
+        row.set("step_ns", Document::of(t.step));
         ranks.items.push_back(std::move(row));
     }
     out.set("losses", std::move(losses));
@@ -157,22 +155,22 @@ formats::RunFile runFileOf(const RunSetUp& setUp, const Document& about, const D
 
 std::string textOf(const runtime::TrainReport& report, const core::Case& one, const TextStyle& style) {
     const bool processes = !report.clocks.empty();
-    std::string out = fmt::format("\nThe last step, measured on {} {}{}\n", report.ranks.size(),
+    std::string out = fmt::format("\nA step, measured on {} {}{}{}\n", report.ranks.size(),
                                   processes                  ? "process"
                                   : report.ranks.size() == 1 ? "thread"
                                                              : "threads",
-                                  processes ? (report.ranks.size() == 1 ? "" : "es") : " of this machine");
+                                  processes ? (report.ranks.size() == 1 ? "" : "es") : " of this machine",
+                                  report.stepNs.size() > 1 ? " (medians over the steps)" : "");
     TextTable table({"rank", "compute", "transfer", "copy", "waiting", "idle", "step", "peak memory"},
                     std::vector<Align>(8, Align::Right));
-    for (std::size_t r = 0; r < report.ranks.size() && r < report.breakdown.size(); ++r) {
-        const timeline::Breakdown& t = report.breakdown[r];
-        table.row({std::to_string(report.ranks[r].rank), durationText(t.compute), durationText(t.transfer),
-                   durationText(t.copy), durationText(t.waiting), durationText(t.idle), durationText(t.step),
-                   bytesText(report.ranks[r].peakTotal)});
+    for (const runtime::RankReport& rank : report.ranks) {
+        const timeline::Breakdown& t = rank.typical.breakdown;
+        table.row({std::to_string(rank.rank), durationText(t.compute), durationText(t.transfer), durationText(t.copy),
+                   durationText(t.waiting), durationText(t.idle), durationText(t.step), bytesText(rank.peakTotal)});
     }
     out += table.text(2);
     const PicturedPlan plan{one.plan.name, "", &report.timeline};
-    out += "\nWho works when\n" + textPicture({&plan, 1}, style);
+    out += "\nWho works when, in the last step\n" + textPicture({&plan, 1}, style);
     if (processes) out += clockText(report.clocks);
     return out + "  Times are those of this machine's cores, which the ranks share; they are no forecast of a GPU.\n";
 }

@@ -9,8 +9,8 @@
 
 namespace shardscope::cli {
 
-/// The step is the median, where there are more than two without the first two, which make kernels and touch memory for
-/// the first time; all else is of the last step.
+/// Times are medians over the steps, where there are more than two without the first two, which make kernels and touch
+/// memory for the first time.
 [[nodiscard]] std::vector<RunFigure> figuresOf(const runtime::TrainReport& measured);
 
 }  // namespace shardscope::cli

@@ -28,7 +28,7 @@ struct OpenedRun {
     RunMachine machine;               ///< what it ran on
     std::vector<RunFigure> measured;  ///< as the run told them
     std::optional<core::MachineTimes> times;
-    std::string timesFrom;  ///< the file of `times`; empty: the run's own, or there are none
+    std::string timesFrom;               ///< the file of `times`; empty: the run's own, or there are none
     std::optional<core::Error> noGraph;  ///< files of its scenario that cannot be read
     std::optional<core::Error> noTimes;  ///< its own times, which this version does not take
 };

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -25,37 +24,6 @@ namespace {
 
 constexpr std::string_view kOps = "ops: ";
 
-/// Sums over the ranks, each row counted as often as it stands for ranks, divided by their number.
-std::map<std::string, double> timesByActivity(const Timeline& timeline) {
-    std::map<std::string, double> times;
-    double ranks = 0;
-    for (const timeline::RankRow& row : timeline.ranks) ranks += static_cast<double>(row.multiplicity);
-    for (std::size_t i = 0; i < timeline.spans.size(); ++i) {
-        const auto activity = static_cast<timeline::Activity>(timeline.spans.activity[i]);
-        std::string name(timeline::nameOf(activity));
-        if (activity == timeline::Activity::Kernels)
-            name = std::string(core::nameOf(static_cast<core::Phase>(timeline.spans.phase[i])));
-        const auto multiplicity = static_cast<double>(timeline.lanes[timeline.spans.lane[i]].multiplicity);
-        times[name] +=
-            static_cast<double>(timeline.spans.end[i] - timeline.spans.transferStart[i]) * multiplicity / ranks;
-    }
-    return times;
-}
-
-std::array<double, timeline::kStates> meanStates(const Timeline& timeline,
-                                                 const std::vector<timeline::Breakdown>& breakdown) {
-    std::array<double, timeline::kStates> mean{};
-    double ranks = 0;
-    for (std::size_t r = 0; r < breakdown.size() && r < timeline.ranks.size(); ++r) {
-        const auto multiplicity = static_cast<double>(timeline.ranks[r].multiplicity);
-        ranks += multiplicity;
-        for (std::size_t s = 0; s < timeline::kStates; ++s)
-            mean[s] += static_cast<double>(breakdown[r].of(static_cast<timeline::State>(s))) * multiplicity;
-    }
-    for (double& one : mean) one /= std::max(ranks, 1.0);
-    return mean;
-}
-
 const char* unitOf(bool bytes) {
     return bytes ? "bytes" : "ns";
 }
@@ -72,6 +40,16 @@ double PredictedFigure::error() const {
     return predicted / measured - 1;
 }
 
+void MeanTimes::add(const timeline::Breakdown& breakdown, const timeline::ActivityTimes& times, double count) {
+    const double before = m_ranks;
+    m_ranks += count;
+    const auto mix = [&](double& mean, std::int64_t time) {
+        mean = (mean * before + static_cast<double>(time) * count) / m_ranks;
+    };
+    for (std::size_t s = 0; s < states.size(); ++s) mix(states[s], breakdown.of(static_cast<timeline::State>(s)));
+    for (std::size_t a = 0; a < activities.size(); ++a) mix(activities[a], times[a]);
+}
+
 core::Result<PredictedRun> predictRun(const core::StepGraph& graph, const core::Model& model,
                                       const core::MachineTimes& machine) {
     SHARDSCOPE_ASSIGN(const sim::Prices prices, sim::priceOnMachine(graph, model, machine));
@@ -84,21 +62,32 @@ core::Result<PredictedRun> predictRun(const core::StepGraph& graph, const core::
     return run;
 }
 
-std::vector<RunFigure> runFigures(double step, const Timeline& timeline,
-                                  const std::vector<timeline::Breakdown>& breakdown, std::int64_t peak) {
+std::vector<RunFigure> runFigures(double step, const MeanTimes& mean, std::int64_t peak) {
     std::vector<RunFigure> figures{{"step", step, false}};
-    const auto states = meanStates(timeline, breakdown);
     constexpr std::array<const char*, timeline::kStates> kNames = {"compute", "exposed transfer", "exposed copies",
                                                                    "waiting", "idle"};
-    for (std::size_t s = 0; s < kNames.size(); ++s) figures.push_back({kNames[s], states[s], false});
-    for (const auto& [name, time] : timesByActivity(timeline))
-        if (time > 0) figures.push_back({std::string(kOps) + name, time, false});
+    for (std::size_t s = 0; s < kNames.size(); ++s) figures.push_back({kNames[s], mean.states[s], false});
+    std::vector<RunFigure> ops;
+    for (std::size_t a = 0; a < mean.activities.size(); ++a)
+        if (mean.activities[a] > 0)
+            ops.push_back({fmt::format("{}{}", kOps, timeline::nameOfActivitySlot(a)), mean.activities[a], false});
+    std::ranges::sort(ops, {}, &RunFigure::what);
+    figures.insert(figures.end(), ops.begin(), ops.end());
     figures.push_back({"peak memory", static_cast<double>(peak), true});
     return figures;
 }
 
+MeanTimes meanTimes(const Timeline& timeline, const std::vector<timeline::Breakdown>& breakdown) {
+    MeanTimes mean;
+    const auto activities = timeline::activityTimesOf(timeline);
+    for (std::size_t r = 0; r < breakdown.size() && r < timeline.ranks.size(); ++r)
+        mean.add(breakdown[r], activities[r], static_cast<double>(timeline.ranks[r].multiplicity));
+    return mean;
+}
+
 std::vector<RunFigure> figuresOf(const PredictedRun& predicted) {
-    return runFigures(static_cast<double>(predicted.step), predicted.timeline, predicted.breakdown, predicted.peak);
+    return runFigures(static_cast<double>(predicted.step), meanTimes(predicted.timeline, predicted.breakdown),
+                      predicted.peak);
 }
 
 Document figuresDocument(const std::vector<RunFigure>& figures) {
@@ -174,9 +163,8 @@ std::string predictionText(const std::vector<PredictedFigure>& figures) {
         table.row({figure.what, valueText(figure, figure.predicted), valueText(figure, figure.measured),
                    std::isfinite(error) ? fmt::format("{:+.1f} %", 100 * error) : "-"});
     }
-    return "\nPredicted beside measured (step: the median, the first two steps left out where there are more; all "
-           "else: a "
-           "mean rank in the last step)\n" +
+    return "\nPredicted beside measured (medians over the steps, the first two left out where there are more; times of "
+           "a mean rank)\n" +
            table.text(2);
 }
 

@@ -2,6 +2,7 @@
 
 // A run beside what was predicted for it: the graph that ran, priced with this machine's measured times and simulated.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include "core/graph/step_graph.h"
 #include "core/machine/machine_times.h"
 #include "core/model/model.h"
+#include "traces/timeline/activity_times.h"
 #include "traces/timeline/breakdown.h"
 #include "traces/timeline/timeline.h"
 
@@ -33,10 +35,25 @@ struct RunFigure {
     bool bytes = false;
     friend bool operator==(const RunFigure&, const RunFigure&) = default;
 };
+/// Times of a mean rank.
+class MeanTimes {
+public:
+    /// Of so many ranks that are alike.
+    void add(const timeline::Breakdown& breakdown, const timeline::ActivityTimes& times, double count = 1);
+
+    std::array<double, timeline::kStates> states{};
+    std::array<double, timeline::kActivitySlots> activities{};
+
+private:
+    double m_ranks = 0;
+};
+/// Each row of a timeline counted as often as it stands for ranks.
+[[nodiscard]] MeanTimes meanTimes(const timeline::Timeline& timeline,
+                                  const std::vector<timeline::Breakdown>& breakdown);
+
 /// The step; of a mean rank the five times and, by activity, how long ops took (transfers from the last member's
-/// arrival on); the largest peak. Where the step is measured the median is given for it (cli/face/measured_figures.h).
-[[nodiscard]] std::vector<RunFigure> runFigures(double step, const timeline::Timeline& timeline,
-                                                const std::vector<timeline::Breakdown>& breakdown, std::int64_t peak);
+/// arrival on); the largest peak.
+[[nodiscard]] std::vector<RunFigure> runFigures(double step, const MeanTimes& mean, std::int64_t peak);
 [[nodiscard]] std::vector<RunFigure> figuresOf(const PredictedRun& predicted);
 [[nodiscard]] core::Document figuresDocument(const std::vector<RunFigure>& figures);
 /// Errors: what is no list of figures, each once and in the range that is shown.

@@ -109,6 +109,7 @@ void Progress::add(const runtime::RankStep& step) {
     sum.ns = std::max(sum.ns, step.endNs - step.beginNs);
     // The clocks of processes need not be one.
     if (step.rank == 0) std::tie(sum.beginNs, sum.endNs) = std::pair(step.beginNs, step.endNs);
+    sum.exposedNs += step.exposedNs;
     sum.waitingNs += step.waitingNs;
     sum.peakBytes = std::max(sum.peakBytes, step.peakBytes);
     if (step.loss) {
@@ -133,20 +134,23 @@ std::string Progress::lineOf(std::int64_t step, const Step& done) const {
     const std::int64_t gone = done.endNs - m_beganNs;
     const double left = static_cast<double>(gone) * 1e-9 * static_cast<double>(m_options.steps - step - 1) /
                         static_cast<double>(step + 1);
-    const double waiting = done.ns > 0 ? static_cast<double>(done.waitingNs) / static_cast<double>(done.ns) /
-                                             static_cast<double>(m_options.ranks)
-                                       : 0;
+    const auto share = [&](std::int64_t ns) {
+        return done.ns > 0
+                   ? 100 * static_cast<double>(ns) / static_cast<double>(done.ns) / static_cast<double>(m_options.ranks)
+                   : 0;
+    };
     const std::vector<std::string> fields{
         fmt::format("step {:>4}/{}", step + 1, m_options.steps),
         fmt::format("loss {:.6f}", done.loss),
         durationText(done.ns),
         rateText(perSecond(m_options.globalBatch, done.ns)) + " " + m_options.sampleWord + "s/s",
-        fmt::format("waiting {:.1f} %", waiting * 100),
+        fmt::format("exposed {:.1f} %", share(done.exposedNs)),
+        fmt::format("waiting {:.1f} %", share(done.waitingNs)),
         "memory " + bytesText(done.peakBytes),
         step + 1 < m_options.steps ? "ETA " + minutes(left) : minutes(static_cast<double>(gone) * 1e-9)};
     if (!m_options.terminal) return fitting(fields, {}, 0);
     // A line that fills the last column wraps on some terminals.
-    return fitting(fields, {5, 4, 3, 2, 6, 1}, static_cast<std::size_t>(std::max(m_options.width, 2) - 1));
+    return fitting(fields, {6, 4, 5, 3, 2, 7, 1}, static_cast<std::size_t>(std::max(m_options.width, 2) - 1));
 }
 
 void Progress::tell(std::int64_t step, const Step& done) {
@@ -166,9 +170,11 @@ void Progress::write(std::int64_t step, const Step& done) {
     if (m_log == nullptr) return;
     const std::string loss = std::isfinite(done.loss) ? fmt::format("{}", done.loss) : "null";
     const std::string line = fmt::format(
-        "{{\"step\": {}, \"loss\": {}, \"step_ns\": {}, \"samples_per_second\": {:.3f}, \"waiting_ns\": {}, "
+        "{{\"step\": {}, \"loss\": {}, \"step_ns\": {}, \"samples_per_second\": {:.3f}, \"exposed_ns\": {}, "
+        "\"waiting_ns\": {}, "
         "\"peak_bytes\": {}}}\n",
-        step + 1, loss, done.ns, perSecond(m_options.globalBatch, done.ns), done.waitingNs, done.peakBytes);
+        step + 1, loss, done.ns, perSecond(m_options.globalBatch, done.ns), done.exposedNs, done.waitingNs,
+        done.peakBytes);
     if (const int error = writeLine(m_log.get(), line); error != 0) logFailed(error);
 }
 

@@ -43,7 +43,7 @@ public:
 
 private:
     struct Step {
-        std::int64_t reported = 0, losses = 0, ns = 0, waitingNs = 0, peakBytes = 0;
+        std::int64_t reported = 0, losses = 0, ns = 0, exposedNs = 0, waitingNs = 0, peakBytes = 0;
         std::int64_t beginNs = 0, endNs = 0;  ///< of rank 0
         double loss = 0;
     };

@@ -15,8 +15,8 @@ using core::Result;
 
 namespace {
 
-std::string linkText(double bandwidth, double latency) {
-    return bandwidth > 0 || latency > 0 ? fmt::format("{:g} GB/s, {:g} us", bandwidth * 1e-9, latency * 1e6) : "none";
+std::string linkText(const core::ArtificialLink& link) {
+    return link.given() ? fmt::format("{:g} GB/s, {:g} us", link.bandwidth * 1e-9, link.latency * 1e6) : "none";
 }
 
 }  // namespace
@@ -28,8 +28,8 @@ Document documentOf(const RunMachine& machine) {
     out.set("device", Document::of(machine.device));
     out.set("transport", Document::of(machine.transport));
     out.set("ranks", Document::of(machine.ranks));
-    out.set("link_bandwidth", Document::of(machine.linkBandwidth));
-    out.set("link_latency", Document::of(machine.linkLatency));
+    out.set("link_bandwidth", Document::of(machine.link.bandwidth));
+    out.set("link_latency", Document::of(machine.link.latency));
     return out;
 }
 
@@ -52,7 +52,7 @@ Result<RunMachine> runMachineFrom(const Document& document, const std::string& w
         *number = found->integer;
     }
     for (const auto& [key, number] :
-         {std::pair{"link_bandwidth", &machine.linkBandwidth}, std::pair{"link_latency", &machine.linkLatency}}) {
+         {std::pair{"link_bandwidth", &machine.link.bandwidth}, std::pair{"link_latency", &machine.link.latency}}) {
         const Document* found = document.find(key);
         constexpr double kMost = 1e18;  // as in the machine's times
         if (found == nullptr || !found->isNumber() || !(found->number() >= 0 && found->number() <= kMost))
@@ -73,8 +73,7 @@ Result<void> checkMeasuredFor(const core::MachineTimes& times, const RunMachine&
     SHARDSCOPE_TRY(differs("number of cores", std::to_string(times.cores), std::to_string(machine.cores)));
     SHARDSCOPE_TRY(differs("device", core::printable(times.device), machine.device));
     if (machine.ranks > 1) SHARDSCOPE_TRY(differs("transport", core::printable(times.transport), machine.transport));
-    return differs("artificial link", linkText(times.linkBandwidth, times.linkLatency),
-                   linkText(machine.linkBandwidth, machine.linkLatency));
+    return differs("artificial link", linkText(times.link), linkText(machine.link));
 }
 
 }  // namespace shardscope::cli

@@ -7,15 +7,16 @@
 
 #include "core/base/document.h"
 #include "core/base/result.h"
+#include "core/machine/artificial_link.h"
 #include "core/machine/machine_times.h"
 
 namespace shardscope::cli {
 
 struct RunMachine {
-    std::string processor, device;              ///< "AMD EPYC 9654", "cpu"
-    std::string transport;                      ///< "threads", "gloo"
-    std::int64_t cores = 1, ranks = 1;          ///< `ranks` of the run
-    double linkBandwidth = 0, linkLatency = 0;  ///< of an artificial link, bytes/s and seconds; 0: none
+    std::string processor, device;      ///< "AMD EPYC 9654", "cpu"
+    std::string transport;              ///< "threads", "gloo"
+    std::int64_t cores = 1, ranks = 1;  ///< `ranks` of the run
+    core::ArtificialLink link;
     friend bool operator==(const RunMachine&, const RunMachine&) = default;
 };
 

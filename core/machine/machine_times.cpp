@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace shardscope::core {
@@ -12,15 +13,34 @@ namespace shardscope::core {
 namespace {
 
 constexpr const char* kSchema = "shardscope.machine";
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
 
 // JSON carries seconds as nanoseconds, which people read more easily.
 constexpr double kNanosecond = 1e-9;
+
+constexpr std::pair<const char*, double HostTimes::*> kHostTimes[] = {
+    {"issue_op_ns", &HostTimes::issueOp},  {"issue_call_ns", &HostTimes::issueCall}, {"data_ns", &HostTimes::data},
+    {"begin_ns", &HostTimes::begin},       {"finish_ns", &HostTimes::finish},        {"wake_ns", &HostTimes::wake},
+    {"wake_busy_ns", &HostTimes::wakeBusy}};
 
 Document documentOf(const TimeOfBytes& time) {
     Document out = Document::table();
     out.set("start_ns", Document::of(time.start / kNanosecond));
     out.set("ns_per_byte", Document::of(time.perByte / kNanosecond));
+    return out;
+}
+
+constexpr std::pair<const char*, double CallSample::*> kCallTimes[] = {
+    {"alone_ns", &CallSample::alone}, {"busy_ns", &CallSample::busy}, {"processor_ns", &CallSample::processor}};
+
+Document documentOf(const CallTime& call) {
+    Document out = Document::list();
+    for (const CallSample& sample : call.samples) {
+        Document row = Document::table();
+        row.set("bytes", Document::of(static_cast<std::int64_t>(sample.bytes)));
+        for (const auto& [key, member] : kCallTimes) row.set(key, Document::of(sample.*member / kNanosecond));
+        out.items.push_back(std::move(row));
+    }
     return out;
 }
 
@@ -71,7 +91,32 @@ public:
         return time;
     }
 
-    [[nodiscard]] const std::string& where() const { return m_where; }
+    Result<std::int64_t> bytes(std::string_view key) {
+        SHARDSCOPE_ASSIGN(const Document* found, member(key, Document::Kind::Integer));
+        if (found->integer >= 0 && found->integer <= (std::int64_t{1} << 50)) return found->integer;
+        return fail(ErrorCode::Input, fmt::format("'{}' is {}, expected 0 to 2^50", key, found->integer), m_where,
+                    kHint);
+    }
+
+    Result<CallTime> call(std::string_view key) {
+        SHARDSCOPE_ASSIGN(const Document* found, member(key, Document::Kind::List));
+        CallTime call;
+        for (std::size_t i = 0; i < found->items.size(); ++i) {
+            Reader inner(found->items[i], fmt::format("{}, {}[{}]", m_where, key, i));
+            CallSample sample;
+            SHARDSCOPE_ASSIGN(const std::int64_t size, inner.bytes("bytes"));
+            sample.bytes = static_cast<double>(size);
+            if (i > 0 && sample.bytes <= call.samples.back().bytes)
+                return fail(ErrorCode::Input, "bytes do not ascend", fmt::format("{}, {}[{}]", m_where, key, i), kHint);
+            for (const auto& [name, time] : kCallTimes) {
+                SHARDSCOPE_ASSIGN(sample.*time, inner.seconds(name));
+            }
+            call.samples.push_back(sample);
+        }
+        if (!call.samples.empty()) return call;
+        return fail(ErrorCode::Input, fmt::format("'{}' is empty, expected at least one entry", key), m_where, kHint);
+    }
+
     static constexpr const char* kHint = "write the file anew: shardscope calibrate -o FILE";
 
 private:
@@ -100,10 +145,10 @@ Result<TransferTimes> parseTransfers(const Document& document, const std::string
     Reader reader(document, where);
     TransferTimes times;
     SHARDSCOPE_ASSIGN(times.ranks, reader.count("ranks"));
-    SHARDSCOPE_ASSIGN(times.allGather, reader.time("all_gather"));
-    SHARDSCOPE_ASSIGN(times.reduceScatter, reader.time("reduce_scatter"));
-    SHARDSCOPE_ASSIGN(times.allReduce, reader.time("all_reduce"));
-    SHARDSCOPE_ASSIGN(times.message, reader.time("message"));
+    SHARDSCOPE_ASSIGN(times.allGather, reader.call("all_gather"));
+    SHARDSCOPE_ASSIGN(times.reduceScatter, reader.call("reduce_scatter"));
+    SHARDSCOPE_ASSIGN(times.allReduce, reader.call("all_reduce"));
+    SHARDSCOPE_ASSIGN(times.message, reader.call("message"));
     return times;
 }
 
@@ -137,6 +182,22 @@ TimeOfBytes fitTime(const std::vector<BytesSample>& samples) {
     return {r0 / s0, 0};
 }
 
+CallSample CallTime::at(double bytes) const {
+    if (samples.empty()) return {};
+    const auto after =
+        std::find_if(samples.begin(), samples.end(), [&](const CallSample& sample) { return sample.bytes >= bytes; });
+    const auto mixed = [&](const CallSample& a, double partOfA, const CallSample& b, double partOfB) {
+        CallSample mix{bytes, 0, 0, 0};
+        for (const auto& [key, member] : kCallTimes) mix.*member = partOfA * a.*member + partOfB * b.*member;
+        return mix;
+    };
+    if (after == samples.begin()) return mixed(samples.front(), 1, samples.front(), 0);
+    const CallSample& before = *std::prev(after);
+    if (after == samples.end()) return mixed(before, bytes / before.bytes, before, 0);
+    const double part = (bytes - before.bytes) / (after->bytes - before.bytes);
+    return mixed(before, 1 - part, *after, part);
+}
+
 std::string kernelSignature(const Program& program, const Kernel& kernel) {
     std::string text(nameOf(kernel.kind));
     if (kernel.kind == KernelKind::Elementwise) text += fmt::format(":{}", kernel.op);
@@ -167,10 +228,11 @@ Document documentOf(const MachineTimes& times) {
     out.set("processor", Document::of(times.processor));
     out.set("device", Document::of(times.device));
     out.set("transport", Document::of(times.transport));
-    out.set("link_bytes_per_s", Document::of(times.linkBandwidth));
-    out.set("link_latency_ns", Document::of(times.linkLatency / kNanosecond));
+    out.set("link_bytes_per_s", Document::of(times.link.bandwidth));
+    out.set("link_latency_ns", Document::of(times.link.latency / kNanosecond));
     out.set("cores", Document::of(times.cores));
-    out.set("issue_ns", Document::of(times.issue / kNanosecond));
+    Document& host = out.set("host", Document::table());
+    for (const auto& [key, member] : kHostTimes) host.set(key, Document::of(times.host.*member / kNanosecond));
     for (const ComputeTimes& one : times.compute) {
         Document row = Document::table(), kernels = Document::table();
         row.set("busy_ranks", Document::of(one.busy));
@@ -212,13 +274,17 @@ Result<MachineTimes> parseMachineTimes(const Document& document, const std::stri
     times.processor = processor->text;
     times.device = device->text;
     times.transport = transport->text;
-    times.linkBandwidth = bandwidth->number();
-    if (!(times.linkBandwidth >= 0 && times.linkBandwidth <= 1e18))
-        return fail(ErrorCode::Input, fmt::format("'link_bytes_per_s' is {}, expected 0 to 1e18", times.linkBandwidth),
+    times.link.bandwidth = bandwidth->number();
+    if (!(times.link.bandwidth >= 0 && times.link.bandwidth <= 1e18))
+        return fail(ErrorCode::Input, fmt::format("'link_bytes_per_s' is {}, expected 0 to 1e18", times.link.bandwidth),
                     name, Reader::kHint);
-    SHARDSCOPE_ASSIGN(times.linkLatency, reader.seconds("link_latency_ns"));
+    SHARDSCOPE_ASSIGN(times.link.latency, reader.seconds("link_latency_ns"));
     SHARDSCOPE_ASSIGN(times.cores, reader.count("cores"));
-    SHARDSCOPE_ASSIGN(times.issue, reader.seconds("issue_ns"));
+    SHARDSCOPE_ASSIGN(const Document* host, reader.member("host", Document::Kind::Table));
+    Reader hostReader(*host, name + ", host");
+    for (const auto& [key, member] : kHostTimes) {
+        SHARDSCOPE_ASSIGN(times.host.*member, hostReader.seconds(key));
+    }
     SHARDSCOPE_ASSIGN(const Document* compute, reader.member("compute", Document::Kind::List));
     SHARDSCOPE_ASSIGN(const Document* transfers, reader.member("transfers", Document::Kind::List));
     if (compute->items.empty())

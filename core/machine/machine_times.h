@@ -10,6 +10,7 @@
 
 #include "core/base/document.h"
 #include "core/base/result.h"
+#include "core/machine/artificial_link.h"
 #include "core/model/program.h"
 
 namespace shardscope::core {
@@ -37,21 +38,48 @@ struct ComputeTimes {
     friend bool operator==(const ComputeTimes&, const ComputeTimes&) = default;
 };
 
-/// Among `ranks` ranks that reach the call at the same time. Bytes as in the graph: the large side of a collective.
+/// A call of so many bytes among ranks that all reach it at the same time.
+struct CallSample {
+    double bytes = 0;
+    double alone = 0;      ///< from the last member's arrival until a member goes on, with nothing beside it
+    double busy = 0;       ///< the same while a thread of each rank computes
+    double processor = 0;  ///< processor time of all threads that it takes, divided by the ranks
+    friend bool operator==(const CallSample&, const CallSample&) = default;
+};
+struct CallTime {
+    std::vector<CallSample> samples;  ///< by bytes, ascending
+    /// Straight lines between the samples; below the first as long as that, beyond the last in proportion to the bytes.
+    [[nodiscard]] CallSample at(double bytes) const;
+    friend bool operator==(const CallTime&, const CallTime&) = default;
+};
+
+/// Among `ranks` ranks, without the artificial link. Bytes as in the graph: the large side of a collective.
 struct TransferTimes {
     std::int64_t ranks = 2;
-    TimeOfBytes allGather, reduceScatter, allReduce, message;
+    CallTime allGather, reduceScatter, allReduce, message;
     friend bool operator==(const TransferTimes&, const TransferTimes&) = default;
+};
+
+/// What the host of a rank does around its ops, and how long threads sleep on.
+struct HostTimes {
+    double issueOp = 0;    ///< to issue an op of the graph, without
+    double issueCall = 0;  ///< each of its calls of the device: kernels, copies of pieces
+    double data = 0;       ///< to make the data of a micro-batch
+    double begin = 0;      ///< from the step's begin until the first op is issued, beside that op
+    double finish = 0;     ///< from the end of the last op until the step has ended
+    double wake = 0;       ///< from an event until a stream that slept until then goes on
+    double wakeBusy = 0;   ///< the same while a thread of each rank computes
+    friend bool operator==(const HostTimes&, const HostTimes&) = default;
 };
 
 struct MachineTimes {
     std::string processor, device;  ///< "AMD EPYC 9654", "cpu"
     std::string transport;          ///< how ranks reached each other: "threads", "gloo"
     std::int64_t cores = 1;
-    double linkBandwidth = 0, linkLatency = 0;  ///< of an artificial link, bytes/s and seconds; 0: none
-    double issue = 0;                           ///< of the host, for one op of the graph
-    std::vector<ComputeTimes> compute;          ///< by `busy`, ascending; at least one
-    std::vector<TransferTimes> transfers;       ///< by `ranks`, ascending
+    ArtificialLink link;  ///< between the ranks of the run that is to be priced
+    HostTimes host;
+    std::vector<ComputeTimes> compute;     ///< by `busy`, ascending; at least one
+    std::vector<TransferTimes> transfers;  ///< by `ranks`, ascending
     friend bool operator==(const MachineTimes&, const MachineTimes&) = default;
 };
 

@@ -39,7 +39,7 @@ std::vector<cli::RunFigure> figuresOf(const ShownPlan& shown) {
         breakdown.push_back(one.times);
         peak = std::max(peak, one.memory.step.hostOrder.total.value);
     }
-    return cli::runFigures(static_cast<double>(plan.stepNs), plan.timeline, breakdown, peak);
+    return cli::runFigures(static_cast<double>(plan.stepNs), cli::meanTimes(plan.timeline, breakdown), peak);
 }
 
 Unit unitOf(const RunRow& row) {

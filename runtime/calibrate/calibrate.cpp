@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "core/base/median.h"
@@ -47,38 +48,129 @@ Batch anyBatch(const core::Model& model) {
 struct Seen {
     std::mutex mutex;
     CallTimes calls;
-    std::vector<double> issue;
+    std::vector<double> stepKernels;       ///< by step: its kernels' times, summed up
+    std::vector<core::BytesSample> issue;  ///< of ops: calls of the device, seconds
+    std::vector<double> data, begin, finish, wake, wakeBusy;
 
-    void add(const CallTimes& times, const std::vector<double>& issued) {
+    void add(const Seen& rank) {
         const std::lock_guard lock(mutex);
-        for (const auto& [signature, seconds] : times.kernels) {
-            std::vector<double>& all = calls.kernels[signature];
-            all.insert(all.end(), seconds.begin(), seconds.end());
+        for (const auto& [signature, seconds] : rank.calls.kernels) append(calls.kernels[signature], seconds);
+        append(calls.copies, rank.calls.copies);
+        append(calls.updates, rank.calls.updates);
+        append(stepKernels, rank.stepKernels);
+        append(issue, rank.issue);
+        append(data, rank.data);
+        append(begin, rank.begin);
+        append(finish, rank.finish);
+        append(wake, rank.wake);
+        append(wakeBusy, rank.wakeBusy);
+    }
+
+    template <typename T>
+    static void append(std::vector<T>& all, const std::vector<T>& more) {
+        all.insert(all.end(), more.begin(), more.end());
+    }
+
+    void addTimedStep(const CallTimes& step) {
+        double sum = 0;
+        for (const auto& [signature, seconds] : step.kernels) {
+            append(calls.kernels[signature], seconds);
+            for (const double one : seconds) sum += one;
         }
-        calls.copies.insert(calls.copies.end(), times.copies.begin(), times.copies.end());
-        calls.updates.insert(calls.updates.end(), times.updates.begin(), times.updates.end());
-        issue.insert(issue.end(), issued.begin(), issued.end());
+        stepKernels.push_back(sum);
+        append(calls.updates, step.updates);
     }
 };
 
-/// Copies at sizes from a page to well beyond the caches.
-Result<void> copySomeBytes(Device& device, const core::Precision& precision) {
-    const StreamIndex stream = device.openStream("calibrate");
-    for (std::int64_t elements = 1024; elements <= (1 << 20); elements *= 4) {
-        const auto bytes = elements * core::sizeOf(core::DType::F32);
-        SHARDSCOPE_ASSIGN(const Memory from, device.allocate(core::MemoryCategory::Workspace, bytes, stream));
-        SHARDSCOPE_ASSIGN(const Memory to, device.allocate(core::MemoryCategory::Workspace, bytes, stream));
-        const TensorView source{from.data, precision.original, {elements}, {}};
-        const TensorView target{to.data, precision.compute(), {elements}, {}};
-        SHARDSCOPE_TRY(device.fill(stream, source, 1));
-        for (std::int64_t i = 0; i < kRepeats; ++i) SHARDSCOPE_TRY(device.copy(stream, source, target));
+/// How long a stream that waits for another one's event takes to go on; `keepsOn`: while the first one computes on.
+Result<void> measureWaking(Device& device, bool keepsOn, std::vector<double>& seconds) {
+    const StreamIndex first = device.openStream("calibrate"), second = device.openStream("calibrate wake");
+    for (std::int64_t i = 0; i < 2 * kRepeats; ++i) {
+        const auto compute = [&device]() -> Result<void> {
+            constexpr std::int64_t kWork = 500'000;  // ns: long enough for the other to fall asleep
+            const std::int64_t until = device.now() + kWork;
+            while (device.now() < until) {
+            }
+            return {};
+        };
+        SHARDSCOPE_TRY(device.enqueue(first, compute));
+        const Event ended = device.record(first);
+        for (int more = 0; keepsOn && more < 8; ++more) SHARDSCOPE_TRY(device.enqueue(first, compute));
+        device.wait(second, ended);
+        const Event woken = device.record(second);
         SHARDSCOPE_TRY(device.synchronize());
+        seconds.push_back(static_cast<double>(device.timeOf(woken) - device.timeOf(ended)) * 1e-9);
         device.forgetEvents();
-        device.release(from);
-        device.release(to);
     }
     return {};
 }
+
+/// Copies at sizes from a page to beyond a core's caches, each at another place of a larger piece of memory: a step
+/// touches more between two copies than the caches hold.
+Result<void> copySomeBytes(Device& device, const core::Precision& precision) {
+    constexpr std::int64_t kElements = std::int64_t{1} << 22;
+    const StreamIndex stream = device.openStream("calibrate");
+    const std::int64_t sourceSize = core::sizeOf(precision.original), targetSize = core::sizeOf(precision.compute());
+    SHARDSCOPE_ASSIGN(const Memory from,
+                      device.allocate(core::MemoryCategory::Workspace, kElements * sourceSize, stream));
+    SHARDSCOPE_ASSIGN(const Memory to,
+                      device.allocate(core::MemoryCategory::Workspace, kElements * targetSize, stream));
+    SHARDSCOPE_TRY(device.fill(stream, {from.data, precision.original, {kElements}, {}}, 1));
+    SHARDSCOPE_TRY(device.fill(stream, {to.data, precision.compute(), {kElements}, {}}, 1));
+    for (std::int64_t elements = 128; elements <= (1 << 18); elements *= 8)
+        for (std::int64_t i = 0; i < kRepeats; ++i) {
+            const std::int64_t places = kElements / elements, place = i * (places / kRepeats) * elements;
+            SHARDSCOPE_TRY(device.copy(stream, {from.data + place * sourceSize, precision.original, {elements}, {}},
+                                       {to.data + place * targetSize, precision.compute(), {elements}, {}}));
+        }
+    SHARDSCOPE_TRY(device.synchronize());
+    device.forgetEvents();
+    device.release(from);
+    device.release(to);
+    return {};
+}
+
+/// What a step without timed calls shows of the host.
+class HostWatch {
+public:
+    HostWatch(const core::StepGraph& graph, const Device& device, Seen& own)
+        : m_graph(graph), m_device(device), m_own(own) {}
+
+    [[nodiscard]] StepObserver observer() {
+        m_last = -1;
+        StepObserver observer;
+        observer.launched = [this](core::OpId op, const LiveBytes&) {
+            const std::int64_t now = m_device.now();
+            if (m_last >= 0) m_issued.push_back({callsOf(m_graph.ops[op.index()]), seconds(now - m_last)});
+            m_last = now;
+        };
+        return observer;
+    }
+
+    void ended(const StepOutcome& outcome) {
+        Seen::append(m_own.issue, m_issued);
+        m_issued.clear();
+        std::int64_t first = outcome.end, last = outcome.begin;
+        for (const OpTimes& times : outcome.times) {
+            first = std::min(first, times.start);
+            last = std::max(last, times.end);
+        }
+        m_own.begin.push_back(seconds(first - outcome.begin));
+        m_own.finish.push_back(seconds(outcome.end - last));
+    }
+
+private:
+    static double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+    static double callsOf(const core::Op& op) {
+        return op.kind == core::OpKind::Compute ? static_cast<double>(op.kernels.count) : 0;
+    }
+
+    const core::StepGraph& m_graph;
+    const Device& m_device;
+    Seen& m_own;
+    std::int64_t m_last = -1;
+    std::vector<core::BytesSample> m_issued;
+};
 
 /// One rank by itself, while others do the same.
 Result<void> stepsOfRank(const CalibrateConfig& config, const core::Model& model, const core::StepGraph& graph,
@@ -86,7 +178,7 @@ Result<void> stepsOfRank(const CalibrateConfig& config, const core::Model& model
                          Seen& seen) {
     const std::unique_ptr<Device> inner = deviceOf(config.device);
     TimedDevice device(*inner, model);
-    std::vector<double> issued;
+    Seen own;
     {
         SHARDSCOPE_ASSIGN(const std::unique_ptr<Executor> executor,
                           Executor::create(model, graph, 0, device, communicators));
@@ -94,32 +186,63 @@ Result<void> stepsOfRank(const CalibrateConfig& config, const core::Model& model
             SHARDSCOPE_TRY(executor->loadParameter(core::ParameterId(p), initial[p]));
         const Batch batch = anyBatch(model);
         const auto batches = [&](std::uint16_t) -> Result<Batch> { return batch; };
-        for (std::int64_t step = 0; step < kUnmeasuredSteps + config.steps; ++step) {
-            std::int64_t ops = 0, first = 0, last = 0;
-            StepObserver observer;
-            observer.launched = [&](core::OpId, const LiveBytes&) {
-                last = device.now();
-                if (ops++ == 0) first = last;
-            };
-            SHARDSCOPE_TRY(executor->runStep(batches, observer));
-            if (step < kUnmeasuredSteps)
-                device.clear();
-            else if (ops > 1)
-                issued.push_back(static_cast<double>(last - first) * 1e-9 / static_cast<double>(ops - 1));
+        HostWatch host(graph, device, own);
+        for (std::int64_t step = 0; step < kUnmeasuredSteps + 2 * config.steps; ++step) {
+            const bool timed = step % 2 == 0;
+            device.timeCalls(timed);
+            SHARDSCOPE_ASSIGN(const StepOutcome outcome,
+                              executor->runStep(batches, timed ? StepObserver{} : host.observer()));
+            if (step >= kUnmeasuredSteps) timed ? own.addTimedStep(device.times()) : host.ended(outcome);
+            device.clear();
         }
     }
-    CallTimes calls = device.times();
-    device.clear();
-    calls.copies.clear();
+    device.timeCalls(true);
     SHARDSCOPE_TRY(copySomeBytes(device, config.plan.precision));
-    calls.copies = device.times().copies;
-    seen.add(calls, issued);
+    own.calls.copies = device.times().copies;
+    for (std::int64_t i = 0; i < kRepeats && config.data; ++i) {
+        const std::int64_t begin = device.now();
+        SHARDSCOPE_TRY(config.data());
+        own.data.push_back(static_cast<double>(device.now() - begin) * 1e-9);
+    }
+    if (config.device == DeviceKind::Cpu) {
+        SHARDSCOPE_TRY(measureWaking(*inner, false, own.wake));
+        SHARDSCOPE_TRY(measureWaking(*inner, true, own.wakeBusy));
+    }
+    seen.add(own);
     return {};
+}
+
+/// Medians, scaled so that the kernels of a step sum up to the median step's: a sum of medians leaves out what now and
+/// then takes longer, of which every step has some.
+std::map<std::string, double> kernelTimes(Seen& seen, std::int64_t ranks, std::int64_t steps) {
+    std::map<std::string, double> times;
+    double sum = 0;
+    for (auto& [signature, seconds] : seen.calls.kernels) {
+        const double perStep = static_cast<double>(seconds.size()) / static_cast<double>(ranks * steps);
+        const double median = medianOf(std::move(seconds));
+        times[signature] = median;
+        sum += median * perStep;
+    }
+    const double all = medianOf(seen.stepKernels);
+    if (sum > 0)
+        for (auto& [signature, seconds] : times) seconds *= all / sum;
+    return times;
+}
+
+/// A line over the calls of an op: the mean of ops without outliers, by least squares.
+void setIssue(std::vector<core::BytesSample> samples, core::HostTimes& host) {
+    std::map<double, std::vector<double>> byCalls;
+    for (const core::BytesSample& one : samples) byCalls[one.bytes].push_back(one.seconds);
+    samples.clear();
+    for (auto& [calls, seconds] : byCalls) samples.push_back({calls, medianOf(std::move(seconds))});
+    const core::TimeOfBytes line = core::fitTime(samples);
+    host.issueOp = line.start;
+    host.issueCall = line.perByte;
 }
 
 /// `busy` ranks at once, each with a model of its own.
 Result<core::ComputeTimes> computeTimes(const CalibrateConfig& config, const core::Model& model,
-                                        const core::StepGraph& graph, std::int64_t busy, double& issue) {
+                                        const core::StepGraph& graph, std::int64_t busy, core::HostTimes& host) {
     const ParameterValues initial = initialParameters(model, 0);
     Seen seen;
     ThreadWorld world(busy);
@@ -131,7 +254,7 @@ Result<core::ComputeTimes> computeTimes(const CalibrateConfig& config, const cor
     }));
     core::ComputeTimes times;
     times.busy = busy;
-    for (auto& [signature, seconds] : seen.calls.kernels) times.kernels[signature] = medianOf(std::move(seconds));
+    times.kernels = kernelTimes(seen, busy, config.steps);
     times.copy = core::fitTime(seen.calls.copies);
     // The graph counts what an update reads and writes, the device the parameter.
     double parameters = 0, touched = 0;
@@ -143,7 +266,17 @@ Result<core::ComputeTimes> computeTimes(const CalibrateConfig& config, const cor
         if (op.kind == core::OpKind::OptimizerStep) touched += static_cast<double>(op.read.value + op.written.value);
     times.optimizer = core::fitTime(seen.calls.updates);
     if (touched > 0) times.optimizer.perByte *= parameters / touched;
-    issue = config.device == DeviceKind::Cpu ? medianOf(std::move(seen.issue)) : 0;
+    host = {};
+    host.data = medianOf(std::move(seen.data));
+    // Calls of the reference device are done when they return: there the host's work is the device's.
+    if (config.device == DeviceKind::Cpu) {
+        setIssue(std::move(seen.issue), host);
+        host.wake = medianOf(std::move(seen.wake));
+        host.wakeBusy = std::max(host.wake, std::accumulate(seen.wakeBusy.begin(), seen.wakeBusy.end(), 0.0) /
+                                                static_cast<double>(std::max<std::size_t>(seen.wakeBusy.size(), 1)));
+        host.finish = medianOf(std::move(seen.finish));
+        host.begin = std::max(0.0, medianOf(std::move(seen.begin)) - host.issueOp - host.wake);
+    }
     return times;
 }
 
@@ -164,11 +297,11 @@ Result<core::MachineTimes> calibrate(const CalibrateConfig& config) {
     std::vector<std::int64_t> busy{1};
     if (const std::int64_t most = std::min(config.ranks, config.cores); most > 1) busy.push_back(most);
     for (const std::int64_t count : busy) {
-        SHARDSCOPE_ASSIGN(core::ComputeTimes one, computeTimes(config, model, graph, count, times.issue));
+        SHARDSCOPE_ASSIGN(core::ComputeTimes one, computeTimes(config, model, graph, count, times.host));
         times.compute.push_back(std::move(one));
     }
     for (const std::int64_t size : config.groups) {
-        SHARDSCOPE_ASSIGN(core::TransferTimes measured, measureTransfers(size, config.transport, config.wrap));
+        SHARDSCOPE_ASSIGN(core::TransferTimes measured, measureTransfers(size, config.transport));
         times.transfers.push_back(measured);
     }
     return times;

@@ -5,6 +5,7 @@
 // (sim/price/machine_price.h).
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "core/base/result.h"
@@ -25,9 +26,10 @@ struct CalibrateConfig {
     std::int64_t ranks = 1;            ///< that will be at work at once
     std::vector<std::int64_t> groups;  ///< sizes of groups whose transfers are measured, ascending, each above 1
     Transport transport = Transport::Threads;
-    Wrap wrap = {};  ///< of their communicators
     core::Workload workload = {};
-    std::int64_t steps = 12;  ///< measured ones, after two that are not
+    /// Makes the data of a micro-batch, for its time; empty: that takes none.
+    std::function<core::Result<Batch>()> data = {};
+    std::int64_t steps = 12;  ///< with every call timed, after two that are not; as many without
     std::string processor;    ///< what the result is named after
     std::int64_t cores = 1;
 };

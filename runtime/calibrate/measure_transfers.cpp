@@ -1,5 +1,9 @@
 #include "runtime/calibrate/measure_transfers.h"
 
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <numeric>
@@ -9,6 +13,7 @@
 
 #include "core/base/median.h"
 #include "runtime/communicator/thread_communicator.h"
+#include "runtime/device/clock.h"
 #include "runtime/gloo/gloo_world.h"
 #include "runtime/rendezvous/store_client.h"
 #include "runtime/rendezvous/store_server.h"
@@ -20,27 +25,109 @@ using core::Result;
 
 namespace {
 
-constexpr std::int64_t kRepeats = 11;
+constexpr std::int64_t kRepeats = 15, kBusyRepeats = 11;
+constexpr std::int64_t kLeastPerRank = 512, kMostPerRank = std::int64_t{1} << 18;  // elements
 constexpr std::chrono::seconds kPatience{60};
 
 using Call = std::function<Result<Transfer>(Communicator&, const CallLabel&, std::span<std::byte>)>;
 
-/// Median time of a call at a few sizes, as the first rank sees it.
-Result<core::TimeOfBytes> timeOfCall(Communicator& communicator, const char* operation, const Call& call) {
-    std::vector<core::BytesSample> samples;
-    for (std::int64_t perRank = 256; perRank <= (std::int64_t{1} << 17); perRank *= 8) {
-        const std::int64_t bytes = perRank * communicator.size() * core::sizeOf(core::DType::F32);
-        std::vector<std::byte> buffer(static_cast<std::size_t>(bytes));
-        std::vector<double> seconds;
-        for (std::int64_t i = 0; i < kRepeats; ++i) {
-            SHARDSCOPE_TRY(communicator.barrier({"barrier", "calibration", 0, 0, core::DType::F32}));
-            const CallLabel label{operation, "calibration", 0, bytes, core::DType::F32};
-            SHARDSCOPE_ASSIGN(const Transfer transfer, call(communicator, label, buffer));
-            if (i > 0) seconds.push_back(static_cast<double>(transfer.end - transfer.transferStart) * 1e-9);
-        }
-        samples.push_back({static_cast<double>(bytes), medianOf(std::move(seconds))});
+/// Of all threads of this process, in seconds.
+double processorTime() {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+Result<void> meet(Communicator& communicator) {
+    SHARDSCOPE_TRY(communicator.barrier({"barrier", "calibration", 0, 0, core::DType::F32}));
+    return {};
+}
+
+/// Processor time of all ranks while each does `work`, kRepeats times, as the first rank sees it.
+Result<double> processorTimeOf(Communicator& communicator, const std::function<Result<void>()>& work) {
+    SHARDSCOPE_TRY(meet(communicator));
+    const double before = processorTime();
+    for (std::int64_t i = 0; i < kRepeats; ++i) SHARDSCOPE_TRY(work());
+    SHARDSCOPE_TRY(meet(communicator));
+    return (processorTime() - before) / static_cast<double>(kRepeats);
+}
+
+/// Threads that compute as long as they live.
+class Computing {
+public:
+    explicit Computing(std::int64_t threads) {
+        for (std::int64_t i = 0; i < threads; ++i)
+            m_threads.emplace_back([this] {
+                while (!m_ends.load(std::memory_order_relaxed)) {
+                }
+            });
     }
-    return core::fitTime(samples);
+    ~Computing() {
+        m_ends = true;
+        for (std::thread& thread : m_threads) thread.join();
+    }
+    Computing(const Computing&) = delete;
+    Computing& operator=(const Computing&) = delete;
+
+private:
+    std::atomic<bool> m_ends = false;
+    std::vector<std::thread> m_threads;
+};
+
+/// Times of a call at some sizes, alone and beside computing threads, as the first rank sees them.
+class CallTimer {
+public:
+    CallTimer(Communicator& communicator, const char* operation, Call call)
+        : m_communicator(communicator), m_operation(operation), m_call(std::move(call)) {}
+
+    Result<core::CallTime> measured() {
+        const auto barrier = [&] { return meet(m_communicator); };
+        SHARDSCOPE_TRY(barrier());
+        SHARDSCOPE_ASSIGN(const double beside, processorTimeOf(m_communicator, barrier));
+        core::CallTime time;
+        for (std::int64_t perRank = kLeastPerRank; perRank <= kMostPerRank; perRank *= 8) {
+            const std::int64_t bytes = perRank * m_communicator.size() * core::sizeOf(core::DType::F32);
+            m_buffer.resize(static_cast<std::size_t>(bytes));
+            SHARDSCOPE_TRY(once(bytes));  // memory is touched
+            m_seconds.clear();
+            core::CallSample sample;
+            sample.bytes = static_cast<double>(bytes);
+            SHARDSCOPE_ASSIGN(const double all, processorTimeOf(m_communicator, [&] { return once(bytes); }));
+            sample.processor = std::max(0.0, all - beside) / static_cast<double>(m_communicator.size());
+            sample.alone = medianOf(std::exchange(m_seconds, {}));
+            const std::unique_ptr<Computing> others =
+                m_communicator.rank() == 0 ? std::make_unique<Computing>(m_communicator.size()) : nullptr;
+            for (std::int64_t i = 0; i < kBusyRepeats; ++i) SHARDSCOPE_TRY(once(bytes));
+            // What comes once in a while and takes long is as much a part of it as what is short.
+            sample.busy = std::max(sample.alone, meanOf(std::exchange(m_seconds, {})));
+            time.samples.push_back(sample);
+        }
+        return time;
+    }
+
+private:
+    Result<void> once(std::int64_t bytes) {
+        SHARDSCOPE_TRY(meet(m_communicator));
+        const CallLabel label{m_operation, "calibration", 0, bytes, core::DType::F32};
+        SHARDSCOPE_ASSIGN(const Transfer transfer, m_call(m_communicator, label, m_buffer));
+        // Ranks that a message does not concern have none.
+        if (transfer.end > 0) m_seconds.push_back(static_cast<double>(clockNow() - transfer.transferStart) * 1e-9);
+        return {};
+    }
+    static double meanOf(const std::vector<double>& values) {
+        return values.empty() ? 0
+                              : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    }
+
+    Communicator& m_communicator;
+    const char* m_operation;
+    Call m_call;
+    std::vector<std::byte> m_buffer;
+    std::vector<double> m_seconds;
+};
+
+Result<core::CallTime> timeOfCall(Communicator& communicator, const char* operation, Call call) {
+    return CallTimer(communicator, operation, std::move(call)).measured();
 }
 
 Result<core::TransferTimes> transferTimes(Communicator& communicator) {
@@ -71,11 +158,11 @@ Result<core::TransferTimes> transferTimes(Communicator& communicator) {
     return times;
 }
 
-Result<core::TransferTimes> overThreads(const std::vector<std::int64_t>& members, const Wrap& wrap) {
+Result<core::TransferTimes> overThreads(const std::vector<std::int64_t>& members) {
     ThreadWorld world(static_cast<std::int64_t>(members.size()), kPatience);
     core::TransferTimes times;
     SHARDSCOPE_TRY(world.run([&](std::int64_t rank) -> Result<void> {
-        const auto communicator = wrap(world.communicator("calibration", members, rank));
+        const auto communicator = world.communicator("calibration", members, rank);
         SHARDSCOPE_ASSIGN(const core::TransferTimes seen, transferTimes(*communicator));
         if (rank == 0) times = seen;
         return {};
@@ -84,7 +171,7 @@ Result<core::TransferTimes> overThreads(const std::vector<std::int64_t>& members
 }
 
 /// Each rank with connections of its own, as in processes.
-Result<core::TransferTimes> overGloo(const std::vector<std::int64_t>& members, const Wrap& wrap) {
+Result<core::TransferTimes> overGloo(const std::vector<std::int64_t>& members) {
     const auto ranks = static_cast<std::int64_t>(members.size());
     StoreServer::Settings settings;
     settings.ranks = ranks;
@@ -96,7 +183,7 @@ Result<core::TransferTimes> overGloo(const std::vector<std::int64_t>& members, c
         SHARDSCOPE_ASSIGN(const auto client, StoreClient::join(address, ConnectionPurpose::Rank, kPatience));
         std::unique_ptr<GlooWorld>& world = worlds[static_cast<std::size_t>(rank)];
         SHARDSCOPE_ASSIGN(world, GlooWorld::create(address, client.ownAddress(), {kPatience, kPatience}));
-        const auto communicator = wrap(world->communicator("calibration", members));
+        const auto communicator = world->communicator("calibration", members);
         return transferTimes(*communicator);
     };
     std::vector<std::thread> threads;
@@ -115,11 +202,10 @@ Result<core::TransferTimes> overGloo(const std::vector<std::int64_t>& members, c
 
 }  // namespace
 
-Result<core::TransferTimes> measureTransfers(std::int64_t ranks, Transport transport, const Wrap& wrap) {
+Result<core::TransferTimes> measureTransfers(std::int64_t ranks, Transport transport) {
     std::vector<std::int64_t> members(static_cast<std::size_t>(ranks));
     std::iota(members.begin(), members.end(), std::int64_t{0});
-    const Wrap as = wrap ? wrap : [](std::unique_ptr<Communicator> communicator) { return communicator; };
-    return transport == Transport::Threads ? overThreads(members, as) : overGloo(members, as);
+    return transport == Transport::Threads ? overThreads(members) : overGloo(members);
 }
 
 }  // namespace shardscope::runtime

@@ -28,6 +28,8 @@ public:
 
     [[nodiscard]] const CallTimes& times() const { return m_times; }
     void clear() { m_times = {}; }
+    /// Whether the calls from here on are timed; they are at first.
+    void timeCalls(bool timed) { m_timing = timed; }
 
     [[nodiscard]] std::string_view name() const override { return m_device.name(); }
     StreamIndex openStream(std::string_view name) override { return m_device.openStream(name); }
@@ -74,6 +76,7 @@ private:
     Device& m_device;
     std::map<const core::Kernel*, std::string> m_signatures;
     std::vector<Pending> m_pending;
+    bool m_timing = true;
     CallTimes m_times;
 };
 

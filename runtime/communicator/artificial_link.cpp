@@ -1,8 +1,6 @@
 #include "runtime/communicator/artificial_link.h"
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -12,15 +10,6 @@
 namespace shardscope::runtime {
 
 using core::Result;
-
-std::int64_t ArtificialLink::nanoseconds(double bytes) const {
-    const double seconds = latency + (bandwidth > 0 ? bytes / bandwidth : 0);
-    return std::llround(std::min(seconds, 1e9) * 1e9);
-}
-
-double ArtificialLink::ringBytes(double bytes, std::int64_t members) {
-    return bytes * static_cast<double>(members - 1) / static_cast<double>(members);
-}
 
 namespace {
 

@@ -366,6 +366,7 @@ Result<void> Executor::launch(OpId id) {
     if (id.index() < m_class.opBegin || id.index() >= m_class.opEnd) return refuse("belongs to another class");
     const std::size_t own = id.index() - m_class.opBegin;
     if (m_done[own].valid()) return refuse("is issued twice");
+    SHARDSCOPE_TRY(loadBatch(op));
     waitForOthers(id, false);
     m_start[own] = m_device.record(op.stream);
     SHARDSCOPE_TRY(execute(op));

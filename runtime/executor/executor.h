@@ -136,6 +136,8 @@ private:
     core::Result<TensorView> operand(const core::Op& op, core::TensorId tensor, bool written);
     core::Result<TensorView> parameterOperand(const core::Op& op, const core::Tensor& tensor);
     core::Result<TensorView> gradientOperand(const core::Op& op, const core::Tensor& tensor);
+    /// The data that the op is the first to read, before its stream reaches it: no op takes the time that this takes.
+    core::Result<void> loadBatch(const core::Op& op);
     core::Result<void> fillFromOutside(const core::Op& op, const core::StorageRef& storage,
                                        ActivationMemory::Piece& piece);
     /// The samples of a micro-batch, asked for when something of them is needed first.

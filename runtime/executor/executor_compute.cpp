@@ -155,6 +155,28 @@ Result<TensorView> Executor::gradientOperand(const core::Op& op, const core::Ten
                       madeGradientType(m_units[where.unit].layout.places[where.place]), tensor.shape, tensor.strides};
 }
 
+Result<void> Executor::loadBatch(const core::Op& op) {
+    if (op.kind != core::OpKind::Compute || !op.kernels.layer.valid() || op.microBatch >= m_batch.size() ||
+        m_batch[op.microBatch])
+        return {};
+    const core::Program& program = m_model.programOf(m_model.layers[op.kernels.layer.index()]);
+    const auto& kernels = op.kernels.backward ? program.backward : program.forward;
+    const auto readsData = [&](const core::Kernel& kernel) {
+        return std::any_of(kernel.inputs.begin(), kernel.inputs.end(), [&](core::TensorId input) {
+            const core::TensorId owner = program.tensor(input).storage;
+            return program.tensor(input).role == TensorRole::Batch ||
+                   (owner.valid() && program.tensor(owner).role == TensorRole::Batch);
+        });
+    };
+    const std::size_t end = std::min<std::size_t>(op.kernels.first + op.kernels.count, kernels.size());
+    for (std::size_t k = op.kernels.first; k < end; ++k)
+        if (readsData(kernels[k])) {
+            SHARDSCOPE_TRY(batchOf(op));
+            return {};
+        }
+    return {};
+}
+
 Result<void> Executor::fillFromOutside(const core::Op& op, const core::StorageRef& storage,
                                        ActivationMemory::Piece& piece) {
     const core::Tensor& tensor = m_activations.tensorOf(storage);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "runtime/executor/rank_map.h"
 #include "runtime/rendezvous/wire.h"
@@ -40,6 +41,7 @@ void put(WireWriter& out, const RankStep& step) {
     out.put(step.loss.value_or(0));
     out.put(step.beginNs);
     out.put(step.endNs);
+    out.put(step.exposedNs);
     out.put(step.waitingNs);
     out.put(step.peakBytes);
 }
@@ -55,6 +57,16 @@ void put(WireWriter& out, const RankFailure& failure) {
 
 void put(WireWriter& out, const LiveBytes& bytes) {
     for (const std::int64_t ofCategory : bytes) out.put(ofCategory);
+}
+
+constexpr std::int64_t timeline::Breakdown::*kBreakdown[] = {
+    &timeline::Breakdown::compute,   &timeline::Breakdown::transfer,     &timeline::Breakdown::copy,
+    &timeline::Breakdown::waiting,   &timeline::Breakdown::idle,         &timeline::Breakdown::step,
+    &timeline::Breakdown::totalCopy, &timeline::Breakdown::totalTransfer};
+
+void put(WireWriter& out, const StepTimes& times) {
+    for (const auto member : kBreakdown) out.put(times.breakdown.*member);
+    for (const std::int64_t time : times.activities) out.put(time);
 }
 
 void put(WireWriter& out, const StepOutcome& outcome) {
@@ -92,6 +104,7 @@ void put(WireWriter& out, const RankResult& result) {
     put(out, record.report.peak);
     out.put(record.report.peakTotal);
     put(out, record.report.atEnd);
+    put(out, record.report.typical);
     out.put(static_cast<std::uint64_t>(record.outcomes.size()));
     for (const StepOutcome& outcome : record.outcomes) put(out, outcome);
     put(out, record.gradients);
@@ -102,6 +115,11 @@ void put(WireWriter& out, const RankResult& result) {
 
 void get(WireReader& in, LiveBytes& bytes) {
     for (std::int64_t& ofCategory : bytes) ofCategory = in.get<std::int64_t>();
+}
+
+void get(WireReader& in, StepTimes& times) {
+    for (const auto member : kBreakdown) times.breakdown.*member = in.get<std::int64_t>();
+    for (std::int64_t& time : times.activities) time = in.get<std::int64_t>();
 }
 
 StepOutcome getOutcome(WireReader& in) {
@@ -143,6 +161,7 @@ RankResult getResult(WireReader& in) {
     get(in, record.report.peak);
     record.report.peakTotal = in.get<std::int64_t>();
     get(in, record.report.atEnd);
+    get(in, record.report.typical);
     record.outcomes.resize(in.count(4 * sizeof(std::uint64_t)));
     for (StepOutcome& outcome : record.outcomes) outcome = getOutcome(in);
     record.gradients = getValues(in);
@@ -172,6 +191,7 @@ Result<RankMessage> decode(std::span<const std::byte> bytes) {
             if (hasLoss) step.loss = loss;
             step.beginNs = in.get<std::int64_t>();
             step.endNs = in.get<std::int64_t>();
+            step.exposedNs = in.get<std::int64_t>();
             step.waitingNs = in.get<std::int64_t>();
             step.peakBytes = in.get<std::int64_t>();
             message = step;
@@ -216,6 +236,12 @@ Result<void> checkResult(const RankResult& result, const Training& training, std
     const auto own = std::find_if(graph.classes.begin(), graph.classes.end(),
                                   [&](const core::RankClass& one) { return one.stage == stage; });
     if (own == graph.classes.end() || record.report.rankClass != own->name) return refuse("is that of another stage");
+    const auto isTime = [](std::int64_t time) { return time >= 0 && time <= kLongest; };
+    const StepTimes& typical = record.report.typical;
+    if (!std::all_of(std::begin(kBreakdown), std::end(kBreakdown),
+                     [&](auto member) { return isTime(typical.breakdown.*member); }) ||
+        !std::all_of(typical.activities.begin(), typical.activities.end(), isTime))
+        return refuse("has times that no step takes");
     if (static_cast<std::int64_t>(record.outcomes.size()) != config.steps)
         return refuse(fmt::format("has {} steps, expected {}", record.outcomes.size(), config.steps));
     for (const StepOutcome& outcome : record.outcomes) {

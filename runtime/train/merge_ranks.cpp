@@ -42,6 +42,7 @@ ParameterValues wholeOf(const Training& training, const std::vector<RankRecord>&
 }
 
 void reportSteps(const std::vector<RankRecord>& records, std::size_t count, TrainReport& report) {
+    std::int64_t before = 0;  // end of the step before
     for (std::size_t step = 0; step < count; ++step) {
         double sum = 0;
         std::size_t losses = 0;
@@ -54,7 +55,9 @@ void reportSteps(const std::vector<RankRecord>& records, std::size_t count, Trai
             end = std::max(end, outcome.end);
         }
         report.losses.push_back(losses == 0 ? 0 : sum / static_cast<double>(losses));
+        if (step > 0) begin = std::clamp(before, begin, end);
         report.stepNs.push_back(end - begin);
+        before = end;
     }
 }
 

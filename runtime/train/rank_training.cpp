@@ -6,7 +6,7 @@
 #include "runtime/data/sample_order.h"
 #include "runtime/device/random_draws.h"
 #include "runtime/executor/rank_map.h"
-#include "runtime/train/exposed_waiting.h"
+#include "runtime/train/step_times.h"
 
 namespace shardscope::runtime {
 
@@ -63,9 +63,16 @@ private:
     std::optional<SampleOrder> m_order;
 };
 
-RankStep rankStepOf(const core::StepGraph& graph, const StepOutcome& outcome, std::int64_t rank, std::int64_t step,
+RankStep rankStepOf(const StepOutcome& outcome, const timeline::Breakdown& times, std::int64_t rank, std::int64_t step,
                     std::int64_t peakBytes) {
-    RankStep done{rank, step, std::nullopt, outcome.begin, outcome.end, exposedWaiting(graph, outcome), peakBytes};
+    RankStep done;
+    done.rank = rank;
+    done.step = step;
+    done.beginNs = outcome.begin;
+    done.endNs = outcome.end;
+    done.exposedNs = times.transfer;
+    done.waitingNs = times.waiting;
+    done.peakBytes = peakBytes;
     if (!outcome.losses.empty())
         done.loss = std::accumulate(outcome.losses.begin(), outcome.losses.end(), 0.0) /
                     static_cast<double>(outcome.losses.size());
@@ -95,6 +102,7 @@ Result<RankRecord> trainRank(const Training& training, std::int64_t rank,
     report.rankClass = executor->rankClass().name;
     report.peak = device.liveBytes();
     SHARDSCOPE_ASSIGN(RankSamples samples, RankSamples::create(training, place.dataRank()));
+    std::vector<StepTimes> steps;
     for (std::int64_t step = 0; step < config.steps; ++step) {
         StepObserver observer;
         std::int64_t peak = 0;  // of this step
@@ -116,10 +124,12 @@ Result<RankRecord> trainRank(const Training& training, std::int64_t rank,
                                   learningRateFactor(config.schedule, step, config.steps));
         SHARDSCOPE_ASSIGN(StepOutcome outcome, executor->runStep(batches, observer));
         report.peakTotal = std::max(report.peakTotal, peak);
-        if (config.progress) config.progress(rankStepOf(training.graph(), outcome, rank, step, peak));
+        steps.push_back(stepTimesOf(training.graph(), outcome));
+        if (config.progress) config.progress(rankStepOf(outcome, steps.back().breakdown, rank, step, peak));
         if (step + 1 < config.steps) outcome.times.clear();
         record.outcomes.push_back(std::move(outcome));
     }
+    report.typical = medianTimes(steps);
     report.atEnd = device.liveBytes();
     if (config.keepParameters) {
         record.parameters.resize(training.model().parameters.size());

@@ -19,6 +19,7 @@
 #include "runtime/executor/executor.h"
 #include "runtime/train/initial_values.h"
 #include "runtime/train/learning_rate.h"
+#include "runtime/train/step_times.h"
 #include "traces/timeline/breakdown.h"
 #include "traces/timeline/timeline.h"
 
@@ -34,6 +35,7 @@ struct RankStep {
     std::int64_t rank = 0, step = 0;
     std::optional<double> loss;           ///< mean over the micro-batches; none on ranks that compute none
     std::int64_t beginNs = 0, endNs = 0;  ///< of the ranks' clock
+    std::int64_t exposedNs = 0;           ///< transfers moved bytes while nothing computed
     std::int64_t waitingNs = 0;           ///< its collectives and messages waited for the others
     std::int64_t peakBytes = 0;           ///< largest sum of all categories after an op
 };
@@ -78,6 +80,7 @@ struct RankReport {
     LiveBytes peak{};            ///< largest live bytes of every category after an op, over all steps
     std::int64_t peakTotal = 0;  ///< largest sum of all categories at one moment, after an op
     LiveBytes atEnd{};           ///< after the last step
+    StepTimes typical;           ///< medians over the steps
 };
 
 /// A rank's clock against that of rank 0's machine, in nanoseconds.
@@ -88,8 +91,10 @@ struct RankClock {
 };
 
 struct TrainReport {
-    std::vector<double> losses;        ///< by step: mean over ranks and micro-batches, before the update
-    std::vector<std::int64_t> stepNs;  ///< by step: from the first rank's begin to the last one's end
+    std::vector<double> losses;  ///< by step: mean over ranks and micro-batches, before the update
+    /// By step: from the first rank's begin to the last one's end; where ranks began while others were still at the
+    /// step before, from the end of that one, so that no time counts twice.
+    std::vector<std::int64_t> stepNs;
     std::vector<RankReport> ranks;
     timeline::Timeline timeline;                 ///< of the last step, one lane a stream of every rank
     std::vector<timeline::Breakdown> breakdown;  ///< of the last step, by rank

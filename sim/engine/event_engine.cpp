@@ -363,8 +363,7 @@ OpInstants EventRun::timesOf(std::size_t instance) const {
     return {cut(times.start), cut(times.transferStart), cut(times.end)};
 }
 
-core::Result<EventRun> runEvents(const StepGraph& graph, const Wiring& wiring, const Prices& prices,
-                                 std::span<const Instance> instances) {
+core::Result<EventRun> emptyRun(const StepGraph& graph, const Prices& prices, std::span<const Instance> instances) {
     std::int64_t offset = 0, ppm = kNominalPpm;
     EventRun run;
     run.firstOp.push_back(0);
@@ -382,6 +381,12 @@ core::Result<EventRun> runEvents(const StepGraph& graph, const Wiring& wiring, c
         return fail(ErrorCode::Unsupported, "more than 2^32 ops of all ranks together", "step graph",
                     "fold ranks with identical clocks");
     SHARDSCOPE_TRY(checkClocks(graph, prices, offset, ppm));
+    return run;
+}
+
+core::Result<EventRun> runEvents(const StepGraph& graph, const Wiring& wiring, const Prices& prices,
+                                 std::span<const Instance> instances) {
+    SHARDSCOPE_ASSIGN(EventRun run, emptyRun(graph, prices, instances));
     SHARDSCOPE_ASSIGN(const TransferMembers members, findMembers(graph, instances, run.firstOp));
     SHARDSCOPE_TRY(Run(graph, wiring, prices, instances, members, run).go());
     return run;

@@ -35,6 +35,10 @@ struct EventRun {
     [[nodiscard]] OpInstants timesOf(std::size_t instance) const;
 };
 
+/// A run of which nothing is known but where the ops of each instance lie. Errors: clocks or prices that do not fit.
+[[nodiscard]] core::Result<EventRun> emptyRun(const core::StepGraph& graph, const Prices& prices,
+                                              std::span<const Instance> instances);
+
 /// Runs the graph. The instances of each class are either one for the whole class or one for every rank of it; classes
 /// that meet in a transfer are simulated alike. Errors: prices that do not fit, members of a transfer that are not
 /// simulated, a step that cannot finish (ops that wait for each other; the message names the first), more than 40

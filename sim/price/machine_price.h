@@ -6,9 +6,12 @@
 //     compute op    sum of its kernels' times
 //     copies        pieces x start + bytes x perByte; FSDP packs and unpacks a piece for each parameter (and part),
 //                   other copies are one
-//     collectives   line of the group's size, from the last rank's arrival on
+//     collectives   as measured at their bytes among as many ranks, from the last one's arrival on, alone and beside
+//                   kernels; an artificial link's time at least
+//     host          op + calls of the device x call, one op after another; data before the first op that reads it
 //
-// Ranks beyond the cores share them: with r ranks at work on c < r cores, everything that computes takes r / c as long.
+// Streams and hosts share the machine's cores, from which transfers take their processor time
+// (sim/engine/core_engine.h).
 
 #include "core/base/result.h"
 #include "core/graph/step_graph.h"

@@ -4,12 +4,30 @@
 // replay of given durations), the engine only reads it.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/quantities.h"
 
 namespace shardscope::sim {
+
+/// What a transfer takes of the cores of the machine on which all ranks run. Nanoseconds.
+struct TransferLoad {
+    double busy = 0;       ///< it lasts that long while every rank computes; with nothing beside it, its duration
+    double processor = 0;  ///< processor time on each of its ranks
+    double atLeast = 0;    ///< it lasts that long whatever the cores do
+};
+
+/// The cores of one machine on which all ranks run (sim/engine/core_engine.h). Nanoseconds.
+struct SharedCores {
+    double cores = 1;
+    double ranks = 1;                     ///< that compute where `busy` and `wakeBusy` hold
+    std::vector<TransferLoad> transfers;  ///< by op
+    double wake = 0;                      ///< until a thread that slept goes on, on a free core
+    double wakeBusy = 0;                  ///< the same while every rank computes
+    double finish = 0;                    ///< between the end of the last op and that of the step
+};
 
 /// Integer nanoseconds by op, in the order of StepGraph::ops.
 struct Prices {
@@ -22,6 +40,9 @@ struct Prices {
     /// By GroupId: the links that a transfer of the group occupies, one bit each. Transfers of one rank that run at the
     /// same time on a common link share it: each progresses at 1/k with k transfers there.
     std::vector<std::uint32_t> links;
+    /// Given: ranks have no device each but share cores. `release` is then the host's work for the ops so far, and
+    /// `slowNum`, `slowDen` and `links` are not used.
+    std::optional<SharedCores> shared = std::nullopt;
     /// Values of low confidence that some price rests on; said with every answer.
     std::vector<std::string> caveats;
 };

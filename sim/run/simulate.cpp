@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/graph/host_memory.h"
+#include "sim/engine/core_engine.h"
 #include "sim/engine/event_engine.h"
 #include "sim/run/breakdown_of_run.h"
 #include "sim/run/chosen_ranks.h"
@@ -82,14 +83,15 @@ core::Result<PreparedStep> PreparedStep::prepare(const core::StepGraph& graph) {
 
 core::Result<StepResult> PreparedStep::run(const Prices& prices, const RunOptions& options) const {
     SHARDSCOPE_TRY(check(*m_graph, prices, options));
-    if (!options.contention && (prices.slowNum != prices.slowDen || !prices.links.empty())) {
+    if (!options.contention && (prices.slowNum != prices.slowDen || !prices.links.empty() || prices.shared)) {
         Prices alone = prices;
+        alone.shared.reset();
         alone.slowNum = alone.slowDen = 1;
         alone.links.clear();
         return run(alone, options);
     }
     const bool folded = options.offsets.empty() && options.computePpm.empty();
-    if (folded ? m_foldedClock : m_rankClock) return runClocks(*m_clock, prices, options, folded);
+    if (!prices.shared && (folded ? m_foldedClock : m_rankClock)) return runClocks(*m_clock, prices, options, folded);
     return runEvents(prices, options, folded);
 }
 
@@ -131,7 +133,8 @@ core::Result<StepResult> PreparedStep::runEvents(const Prices& prices, const Run
         if (!options.offsets.empty()) instances[i].offset = options.offsets[i];
         if (!options.computePpm.empty()) instances[i].computePpm = options.computePpm[i];
     }
-    SHARDSCOPE_ASSIGN(const EventRun run, sim::runEvents(graph, m_wiring, prices, instances));
+    SHARDSCOPE_ASSIGN(const EventRun run, prices.shared ? runOnCores(graph, m_wiring, prices, instances)
+                                                        : sim::runEvents(graph, m_wiring, prices, instances));
     StepResult result;
     result.step = run.end;
     result.folded = folded;

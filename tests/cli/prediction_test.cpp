@@ -37,18 +37,22 @@ Predicted fsdpOfTwo() {
                 p.machine.compute[0].kernels[core::kernelSignature(program, kernel)] = 1e-6;
     p.machine.compute[0].copy = {1e-7, 1e-10};
     p.machine.compute[0].optimizer = {1e-7, 1e-10};
-    p.machine.transfers.push_back({2, {1e-5, 1e-9}, {2e-5, 2e-9}, {3e-5, 3e-9}, {4e-5, 4e-9}});
+    p.machine.transfers.push_back({2,
+                                   {{{1000, 1e-5, 2e-5, 5e-6}}},
+                                   {{{1000, 2e-5, 3e-5, 1e-5}}},
+                                   {{{1000, 3e-5, 4e-5, 3e-5}}},
+                                   {{{1000, 4e-5, 5e-5, 1e-5}}}});
     return p;
 }
 
 /// A run that went exactly as predicted.
 runtime::TrainReport asPredicted(const PredictedRun& predicted) {
     runtime::TrainReport report;
-    report.timeline = predicted.timeline;
-    report.breakdown = predicted.breakdown;
     report.stepNs = {9 * predicted.step, 5 * predicted.step, predicted.step, predicted.step, predicted.step};
     runtime::RankReport rank;
     rank.peakTotal = predicted.peak;
+    rank.typical.breakdown = predicted.breakdown.front();
+    rank.typical.activities = timeline::activityTimesOf(predicted.timeline).front();
     report.ranks.assign(2, rank);
     return report;
 }

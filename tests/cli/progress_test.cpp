@@ -39,8 +39,9 @@ std::string toldOf(const Progress::Options& asked, bool lossOfRank0 = true) {
         const std::int64_t begin = step * kSecond;
         const auto loss = [&](double value) { return std::optional<double>(value / static_cast<double>(step + 1)); };
         // A rank's clock of its own changes nothing.
-        (*progress)->add({1, step, loss(3), begin + 77 * kSecond, begin + 78 * kSecond, kSecond / 2, 2048});
-        (*progress)->add({0, step, lossOfRank0 ? loss(1) : std::nullopt, begin, begin + kSecond, 0, 1024});
+        (*progress)->add(
+            {1, step, loss(3), begin + 77 * kSecond, begin + 78 * kSecond, kSecond / 5, kSecond / 2, 2048});
+        (*progress)->add({0, step, lossOfRank0 ? loss(1) : std::nullopt, begin, begin + kSecond, 0, 0, 1024});
     }
     EXPECT_TRUE((*progress)->finish());
     return text;
@@ -48,7 +49,9 @@ std::string toldOf(const Progress::Options& asked, bool lossOfRank0 = true) {
 
 TEST(Progress, TellsEveryStepOfAFewAsTheyAreDone) {
     const std::string text = toldOf(options(3));
-    EXPECT_TRUE(text.starts_with("header\nstep    1/3  loss 2.000000  1.00 s  64 images/s  waiting 25.0 %")) << text;
+    EXPECT_TRUE(
+        text.starts_with("header\nstep    1/3  loss 2.000000  1.00 s  64 images/s  exposed 10.0 %  waiting 25.0 %"))
+        << text;
     EXPECT_NE(text.find("memory 2.00 KiB  ETA 0:02\nstep    2/3  loss 1.000000"), std::string::npos) << text;
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
     EXPECT_NE(toldOf(options(1), false).find("loss 3.000000"), std::string::npos) << "the last stage's alone";
@@ -101,8 +104,8 @@ TEST(Progress, TellsTheRateOfTheStepItself) {
         return {};
     });
     ASSERT_TRUE(progress);
-    for (const std::int64_t rank : {0, 1}) (*progress)->add({rank, 0, 1.0, 0, 4 * kSecond, 0, 1});
-    for (const std::int64_t rank : {0, 1}) (*progress)->add({rank, 1, 1.0, 4 * kSecond, 5 * kSecond, 0, 1});
+    for (const std::int64_t rank : {0, 1}) (*progress)->add({rank, 0, 1.0, 0, 4 * kSecond, 0, 0, 1});
+    for (const std::int64_t rank : {0, 1}) (*progress)->add({rank, 1, 1.0, 4 * kSecond, 5 * kSecond, 0, 0, 1});
     EXPECT_NE(text.find("16 images/s"), std::string::npos) << text;
     EXPECT_NE(text.find("64 images/s"), std::string::npos) << text;
 }
@@ -122,7 +125,7 @@ TEST(Progress, SaysOnceThatItsLogFailsAndGoesOn) {
         [&errors](const core::Error& error) { errors.push_back(error); });
     ASSERT_TRUE(progress);
     for (const std::int64_t step : {0, 1, 2})
-        for (const std::int64_t rank : {0, 1}) (*progress)->add({rank, step, 1.0, step, step + kSecond, 0, 1});
+        for (const std::int64_t rank : {0, 1}) (*progress)->add({rank, step, 1.0, step, step + kSecond, 0, 0, 1});
     EXPECT_TRUE((*progress)->finish());
     EXPECT_FALSE((*progress)->logged());
     ASSERT_EQ(errors.size(), 1u);
@@ -144,6 +147,7 @@ TEST(Progress, LogsEachStepAsAJsonObject) {
         EXPECT_EQ(object->find("step")->integer, lines + 1);
         EXPECT_EQ(object->find("step_ns")->integer, kSecond);
         EXPECT_DOUBLE_EQ(object->find("loss")->number(), 2.0 / static_cast<double>(lines + 1));
+        EXPECT_EQ(object->find("exposed_ns")->integer, kSecond / 5);
         EXPECT_EQ(object->find("waiting_ns")->integer, kSecond / 2);
         EXPECT_EQ(object->find("peak_bytes")->integer, 2048);
     }

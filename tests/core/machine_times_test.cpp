@@ -15,17 +15,17 @@ MachineTimes someTimes() {
     times.processor = "some processor";
     times.device = "cpu";
     times.transport = "gloo";
-    times.linkBandwidth = 5e7;
-    times.linkLatency = 1e-5;
+    times.link = {5e7, 1e-5};
     times.cores = 2;
-    times.issue = 1.5e-6;
+    times.host = {1.5e-6, 2e-7, 1e-4, 3e-5, 4e-5, 5e-6, 7e-4};
     times.compute.resize(2);
     times.compute[1].busy = 2;
     times.compute[0].kernels["add float32[2,3] float32[2,3] > float32[2,3]"] = 1.25e-6;
     times.compute[0].copy = {1e-7, 1e-10};
     times.compute[1].optimizer = {2e-7, 3e-10};
-    times.transfers.push_back({2, {1e-5, 1e-9}, {2e-5, 2e-9}, {3e-5, 3e-9}, {4e-5, 4e-9}});
-    times.transfers.push_back({4, {1e-5, 1e-9}, {2e-5, 2e-9}, {3e-5, 3e-9}, {4e-5, 4e-9}});
+    const CallTime call{{{1000, 1e-5, 2e-5, 3e-6}, {2000, 3e-5, 4e-5, 5e-6}}};
+    times.transfers.push_back({2, call, {{{512, 1e-6, 1e-6, 0}}}, call, call});
+    times.transfers.push_back({4, call, call, call, call});
     return times;
 }
 
@@ -54,9 +54,14 @@ TEST(MachineTimes, RefuseWhatIsNotOne) {
     };
     EXPECT_NE(refused([](Document& d) { d.set("schema", Document::of("shardscope.run")); }).find("shardscope.run"),
               std::string::npos);
-    EXPECT_NE(refused([](Document& d) { d.set("version", Document::of(std::int64_t{2})); }).find("version 2"),
+    EXPECT_NE(refused([](Document& d) { d.set("version", Document::of(std::int64_t{1})); }).find("version 1"),
               std::string::npos);
-    EXPECT_NE(refused([](Document& d) { d.set("issue_ns", Document::of(-1.0)); }).find("issue_ns"), std::string::npos);
+    EXPECT_NE(refused([](Document& d) { d.set("host", Document::table()); }).find("issue_op_ns"), std::string::npos);
+    EXPECT_NE(refused([](Document& d) {
+                  for (auto& [key, value] : d.members)
+                      if (key == "host") value.set("wake_ns", Document::of(-1.0));
+              }).find("wake_ns"),
+              std::string::npos);
     EXPECT_NE(refused([](Document& d) { d.set("link_bytes_per_s", Document::of(-5.0)); }).find("link_bytes_per_s"),
               std::string::npos);
     EXPECT_NE(refused([](Document& d) { d.set("compute", Document::list()); }).find("empty"), std::string::npos);
@@ -74,6 +79,18 @@ TEST(MachineTimes, RefuseWhatIsNotOne) {
               }).find("'add' is"),
               std::string::npos);
     EXPECT_NE(refused([](Document& d) { d = Document::list(); }).find("expected a table"), std::string::npos);
+}
+
+TEST(CallTime, LiesOnLinesBetweenItsSamples) {
+    const CallTime call{{{1000, 1e-5, 2e-5, 3e-6}, {2000, 3e-5, 4e-5, 5e-6}}};
+    EXPECT_EQ(call.at(1000), call.samples[0]);
+    EXPECT_EQ(call.at(2000), call.samples[1]);
+    EXPECT_NEAR(call.at(1500).alone, 2e-5, 1e-12);
+    EXPECT_NEAR(call.at(1500).busy, 3e-5, 1e-12);
+    EXPECT_NEAR(call.at(1500).processor, 4e-6, 1e-12);
+    EXPECT_NEAR(call.at(10).alone, 1e-5, 1e-12);
+    EXPECT_NEAR(call.at(6000).busy, 12e-5, 1e-12);
+    EXPECT_EQ(CallTime{}.at(5).alone, 0);
 }
 
 TEST(TimeOfBytes, IsTheLineThroughItsSamples) {

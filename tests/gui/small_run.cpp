@@ -22,7 +22,7 @@ core::MachineTimes timesFor(const core::Model& model) {
     times.device = "cpu";
     times.transport = "gloo";
     times.cores = 2;
-    times.issue = 1e-6;
+    times.host.issueOp = 1e-6;
     times.compute.resize(1);
     for (const core::Program& program : model.programs)
         for (const auto* kernels : {&program.forward, &program.backward})
@@ -30,7 +30,8 @@ core::MachineTimes timesFor(const core::Model& model) {
                 times.compute[0].kernels[core::kernelSignature(program, kernel)] = 2e-5;
     times.compute[0].copy = {1e-7, 1e-10};
     times.compute[0].optimizer = {1e-7, 1e-10};
-    times.transfers.push_back({2, {1e-5, 1e-9}, {2e-5, 2e-9}, {3e-5, 3e-9}, {4e-5, 4e-9}});
+    const auto call = [](double seconds) { return core::CallTime{{{1 << 20, seconds, 2 * seconds, seconds / 2}}}; };
+    times.transfers.push_back({2, call(1e-3), call(2e-3), call(3e-3), call(4e-3)});
     return times;
 }
 
@@ -86,13 +87,14 @@ SmallRun smallRun(bool predicted) {
     run.file.timeline = stretched(forecast.timeline, graph);
     run.file.scenario = core::writeScenario(loaded.scenario);
     if (predicted) run.file.machine = core::documentOf(run.times);
-    const auto measured = cli::runFigures(static_cast<double>(run.file.timeline.end), run.file.timeline,
-                                          timeline::breakdownOf(run.file.timeline), forecast.peak + 4096);
+    const auto measured = cli::runFigures(static_cast<double>(run.file.timeline.end),
+                                          cli::meanTimes(run.file.timeline, timeline::breakdownOf(run.file.timeline)),
+                                          forecast.peak + 4096);
     core::Document& about = run.file.about = core::Document::table();
     about.set("model", core::Document::of(model.name));
     about.set("global_batch_size", core::Document::of(resolved.globalBatch));
     about.set("graph_hash", core::Document::of(fmt::format("{:016x}", graph.hash)));
-    about.set("machine", cli::documentOf(cli::RunMachine{"a processor", "cpu", "gloo", 2, 2, 0, 0}));
+    about.set("machine", cli::documentOf(cli::RunMachine{"a processor", "cpu", "gloo", 2, 2, {}}));
     about.set("measured", cli::figuresDocument(measured));
     return run;
 }

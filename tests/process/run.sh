@@ -263,7 +263,7 @@ expect 2 "ends in .json" calibrate vit_tiny --ranks 2 -o "$work/machine.svg"
 expect 5 "8-bit AdamW" calibrate vit_tiny --ranks 2 --set training.optimizer=adamw_8bit
 expect 4 "no-such" run vit_tiny --ranks 2 --steps 1 --machine "$work/no-such.json"
 echo '{"schema": "shardscope.machine", "version": 9}' >"$work/other.json"
-expect 3 "version 9, expected 1" run vit_tiny --ranks 2 --steps 1 --machine "$work/other.json"
+expect 3 "version 9, expected 2" run vit_tiny --ranks 2 --steps 1 --machine "$work/other.json"
 # Its last step goes into files.
 expect 0 "" run vit_tiny --ranks 2 --steps 2 -o "$work/run.json.gz" -o "$work/run.svg" -o "$work/run.csv"
 check "no run was written" test -s "$work/run.json.gz" -a -s "$work/run.svg" -a -s "$work/run.csv"

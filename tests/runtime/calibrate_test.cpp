@@ -44,8 +44,16 @@ TEST(Calibrate, MeasuresEveryKernelOfTheModelAndEveryTransferOfThePlan) {
         EXPECT_EQ(times->transfers[0].ranks, 2);
         EXPECT_EQ(times->transfers[1].ranks, 4);
         for (const core::TransferTimes& one : times->transfers)
-            for (const core::TimeOfBytes* time : {&one.allGather, &one.reduceScatter, &one.allReduce, &one.message})
-                EXPECT_GT(time->of(1 << 20), 0);
+            for (const core::CallTime* time : {&one.allGather, &one.reduceScatter, &one.allReduce, &one.message}) {
+                EXPECT_GT(time->at(1 << 20).alone, 0);
+                EXPECT_GE(time->at(1 << 20).busy, time->at(1 << 20).alone);
+                EXPECT_GE(time->at(1 << 20).processor, 0);
+            }
+        if (device == DeviceKind::Cpu) {
+            EXPECT_GT(times->host.issueOp + times->host.issueCall, 0);
+            EXPECT_GT(times->host.wake, 0);
+            EXPECT_GE(times->host.wakeBusy, times->host.wake);
+        }
         const auto read = core::parseMachineTimes(core::documentOf(*times), "times");
         EXPECT_TRUE(read) << describe(read.error());
     }

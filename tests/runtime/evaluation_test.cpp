@@ -126,7 +126,7 @@ TEST(LearningRate, IsWhatTheOptimizerStepsWith) {
     EXPECT_EQ(together->parameters, *alone.parameters);
 }
 
-TEST(Progress, WaitingIsTheBreakdowns) {
+TEST(Progress, ExposedAndWaitingAreTheBreakdowns) {
     for (TrainConfig config : {testing::naive(12, 2, 2), testing::fsdp(12, 3), testing::ddp(12, 2)}) {
         for (const DeviceKind device : {DeviceKind::Reference, DeviceKind::Cpu}) {
             config.device = device;
@@ -146,6 +146,9 @@ TEST(Progress, WaitingIsTheBreakdowns) {
             for (std::size_t rank = 0; rank < report->ranks.size(); ++rank) {
                 EXPECT_EQ(last[static_cast<std::int64_t>(rank)].waitingNs, report->breakdown[rank].waiting)
                     << config.plan.name << " rank " << rank;
+                EXPECT_EQ(last[static_cast<std::int64_t>(rank)].exposedNs, report->breakdown[rank].transfer);
+                // The last step is the only one after the warm-up.
+                EXPECT_EQ(report->ranks[rank].typical.breakdown, report->breakdown[rank]);
                 waiting += report->breakdown[rank].waiting;
                 EXPECT_GT(last[static_cast<std::int64_t>(rank)].peakBytes, 0);
                 EXPECT_LE(last[static_cast<std::int64_t>(rank)].peakBytes, report->ranks[rank].peakTotal);

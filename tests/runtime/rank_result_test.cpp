@@ -67,6 +67,9 @@ TEST_F(RankResults, OthersAreRefused) {
     const std::string ofOp = "the result of rank 1 has an op that ends before it starts, or never";
     const std::string ofClock = "the result of rank 1 has an exchange of clocks that cannot have been";
     EXPECT_EQ(refusal([](auto&) {}), "");
+    const std::string ofTimes = "the result of rank 1 has times that no step takes";
+    EXPECT_EQ(refusal([&](auto& r) { r.record.report.typical.breakdown.idle = never; }), ofTimes);
+    EXPECT_EQ(refusal([](auto& r) { r.record.report.typical.activities[0] = -1; }), ofTimes);
     EXPECT_EQ(refusal([](auto& r) { r.record.report.rankClass = "stage 0"; }),
               "the result of rank 1 is that of another stage");
     EXPECT_EQ(refusal([&](auto& r) { step(r).losses.push_back(1); }),

@@ -293,7 +293,9 @@ TEST(ClockFit, LeavesClocksAloneThatMayBeOne) {
 
 RankResult someResult() {
     RankResult result;
-    result.record.report = {1, "stage 1", {}, 12, {}};
+    result.record.report = {1, "stage 1", {}, 12, {}, {}};
+    result.record.report.typical.breakdown.waiting = 5;
+    result.record.report.typical.activities.back() = 6;
     result.record.report.peak[2] = 77;
     StepOutcome outcome;
     outcome.losses = {2.5, 1.25};
@@ -313,6 +315,7 @@ TEST(RankMessages, AreReadAsTheyWereWritten) {
     EXPECT_EQ(result.record.report.rank, 1);
     EXPECT_EQ(result.record.report.rankClass, "stage 1");
     EXPECT_EQ(result.record.report.peak[2], 77);
+    EXPECT_EQ(result.record.report.typical, someResult().record.report.typical);
     ASSERT_EQ(result.record.outcomes.size(), 2u);
     EXPECT_EQ(result.record.outcomes[0].losses, (std::vector<double>{2.5, 1.25}));
     EXPECT_EQ(result.record.outcomes[0].begin, -4);

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "tests/timeline/hand_made.h"
+#include "traces/timeline/activity_times.h"
 #include "traces/timeline/breakdown.h"
 #include "traces/timeline/compute_work.h"
 
@@ -50,6 +51,25 @@ TEST(ComputeWork, NamesEveryInstantOfComputeOnce) {
     EXPECT_EQ(work.optimizer, 13);
     EXPECT_EQ(work.other, 1);
     EXPECT_EQ(work.total(), breakdownOf(timeline).at(0).compute);
+}
+
+TEST(ActivityTimes, AreTheOpsTimesWhateverRunsBeside) {
+    HandMade t;
+    t.rank("compute comm", 100);
+    t.span("compute", Activity::Kernels, 0, 30);
+    t.span("compute", Activity::Kernels, 30, 70, "", kNotIssued, core::Phase::Backward);
+    t.span("comm", Activity::AllGather, 0, 25, "a", 5);  // waits for 5
+    t.span("comm", Activity::AllGather, 25, 40);
+    t.rank("compute", 100);
+    t.span("compute", Activity::Kernels, 0, 8);
+    const std::vector<ActivityTimes> times = activityTimesOf(t.finish());
+    ASSERT_EQ(times.size(), 2u);
+    EXPECT_EQ(times[0][activitySlot(Activity::Kernels, core::Phase::Forward)], 30);
+    EXPECT_EQ(times[0][activitySlot(Activity::Kernels, core::Phase::Backward)], 40);
+    EXPECT_EQ(times[0][activitySlot(Activity::AllGather, core::Phase::Backward)], 35);
+    EXPECT_EQ(times[1][activitySlot(Activity::Kernels, core::Phase::Forward)], 8);
+    EXPECT_EQ(nameOfActivitySlot(activitySlot(Activity::Kernels, core::Phase::Backward)), "backward");
+    EXPECT_EQ(nameOfActivitySlot(activitySlot(Activity::AllGather, core::Phase::Forward)), "all-gather");
 }
 
 TEST(Breakdown, HiddenTransferIsWhatRunsBesideCompute) {
