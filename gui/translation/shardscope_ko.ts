@@ -552,8 +552,8 @@
         <translation>평균 랭크에서 이 종류의 연산(op)이 걸린 시간의 합(다른 것과 겹친 시간 포함). 전송은 마지막 구성원이 도착한 때부터 센다.</translation>
     </message>
     <message>
-        <source>Of a mean rank; compute, exposed transfers, exposed copies, waiting and idle are the step.</source>
-        <translation>평균 랭크의 값. 연산, 드러난 전송, 드러난 복사, 대기, 유휴를 더하면 스텝이 된다.</translation>
+        <source>Of a mean rank. Predicted, compute, exposed transfers, exposed copies, waiting and idle add up to the step; measured they need not, because the measured step is a median.</source>
+        <translation>평균 랭크의 값. 예측에서는 연산, 드러난 전송, 드러난 복사, 대기, 유휴를 더하면 스텝이 된다. 실측에서는 스텝이 중앙값이므로 꼭 그렇지는 않다.</translation>
     </message>
     <message>
         <source>The curve is what the graph holds between the measured instants of its ops. The allocators of the run counted at most %1 on a rank, in the host&apos;s order.</source>

@@ -127,9 +127,9 @@ void DifferencePanel::fill() {
 }
 
 void DifferencePanel::fillRun(const std::vector<std::optional<std::size_t>>& bases, const std::vector<int>& columns) {
-    const std::vector<RunRow> rows = runRowsOf(m_state.plans());
+    const std::vector<cli::FigureRow> rows = runRowsOf(m_state.plans());
     setRowCount(static_cast<int>(rows.size()));
-    for (int row = 0; const RunRow& figure : rows) {
+    for (int row = 0; const cli::FigureRow& figure : rows) {
         name(Qt::Vertical, row, runFigureName(figure.what));
         for (std::size_t p = 0; p < columns.size(); ++p) {
             put(row, columns[p], runValueText(figure, p), true, runFigureMeaning(figure.what));

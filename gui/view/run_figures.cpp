@@ -42,28 +42,16 @@ std::vector<cli::RunFigure> figuresOf(const ShownPlan& shown) {
     return cli::runFigures(static_cast<double>(plan.stepNs), cli::meanTimes(plan.timeline, breakdown), peak);
 }
 
-Unit unitOf(const RunRow& row) {
+Unit unitOf(const cli::FigureRow& row) {
     return row.bytes ? Unit::Bytes : Unit::Nanoseconds;
 }
 
 }  // namespace
 
-std::vector<RunRow> runRowsOf(std::span<const ShownPlan> plans) {
-    std::vector<RunRow> rows;
-    for (std::size_t p = 0; p < plans.size(); ++p)
-        for (const cli::RunFigure& figure : figuresOf(plans[p])) {
-            auto row = std::ranges::find(rows, figure.what, &RunRow::what);
-            if (row == rows.end()) {
-                // Ops stand together, by name; memory is the last.
-                row = std::ranges::find_if(rows, [&](const RunRow& other) {
-                    return other.bytes || (other.what.starts_with(kOps) && other.what > figure.what);
-                });
-                if (figure.bytes || rows.empty()) row = rows.end();
-                row = rows.insert(row, {figure.what, figure.bytes, std::vector<double>(plans.size())});
-            }
-            row->values[p] = figure.value;
-        }
-    return rows;
+std::vector<cli::FigureRow> runRowsOf(std::span<const ShownPlan> plans) {
+    std::vector<std::vector<cli::RunFigure>> figures;
+    for (const ShownPlan& shown : plans) figures.push_back(figuresOf(shown));
+    return cli::figureRows(figures);
 }
 
 QString runFigureName(const std::string& what) {
@@ -89,7 +77,9 @@ QString runFigureMeaning(const std::string& what) {
         return RunWords::tr(
             "How long a mean rank's ops of this kind take together, also beside others; transfers from the arrival of "
             "the last member on.");
-    return RunWords::tr("Of a mean rank; compute, exposed transfers, exposed copies, waiting and idle are the step.");
+    return RunWords::tr(
+        "Of a mean rank. Predicted, compute, exposed transfers, exposed copies, waiting and idle add up to the step; "
+        "measured they need not, because the measured step is a median.");
 }
 
 QString runPeakFormula(const std::string& plan, std::span<const cli::RunFigure> figures) {
@@ -106,11 +96,11 @@ QString runPeakFormula(const std::string& plan, std::span<const cli::RunFigure> 
         .arg(counted);
 }
 
-QString runValueText(const RunRow& row, std::size_t plan) {
+QString runValueText(const cli::FigureRow& row, std::size_t plan) {
     return valueText(unitOf(row), row.values[plan]);
 }
 
-QString runDifferenceText(const RunRow& row, std::size_t plan, std::size_t base) {
+QString runDifferenceText(const cli::FigureRow& row, std::size_t plan, std::size_t base) {
     const double difference = row.values[plan] - row.values[base];
     if (difference == 0) return RunWords::tr("the same");
     const QString size = signedText(unitOf(row), difference);

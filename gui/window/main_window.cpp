@@ -310,6 +310,7 @@ void MainWindow::showProblem(std::function<QString()> words) {
 }
 
 void MainWindow::hideProblem() {
+    m_problem = {};
     m_banner->hide();
 }
 

@@ -366,7 +366,8 @@ QString MainWindow::asPyTorch() const {
     if (!m_state.answer()) return {};
     const cli::Report& report = m_state.answer()->report;
     for (const cli::PlanReport& plan : report.plans)
-        if (plan.graph && plan.setup.plan.policy != core::UnitPolicy::None) return toQString(cli::explanation(report, plan));
+        if (plan.graph && plan.setup.plan.policy != core::UnitPolicy::None)
+            return toQString(cli::explanation(report, plan));
     return {};
 }
 

@@ -7,6 +7,7 @@
 #include "gui/view/knob_panel.h"
 #include "gui/view/messages.h"
 #include "gui/view/sweep_panel.h"
+#include "gui/view/words.h"
 #include "gui/window/main_window.h"
 
 namespace shardscope::gui {
@@ -32,11 +33,13 @@ void MainWindow::showRun() {
     else
         m_knobs->freeze({});
     if (!run || hasPrediction(*answer)) return;
-    showProblem([answer] {
-        if (answer->unpredicted) return tr("The run is shown alone.") + u' ' + errorText(*answer->unpredicted);
-        return tr(
-            "The run is shown alone: it was written without --compare, so that it holds no times of its machine "
-            "to predict it with. Choose the file that `shardscope calibrate -o` wrote there.");
+    // Below what the banner says already, which is of what was lost on the way here.
+    showProblem([before = m_problem, unpredicted = answer->unpredicted] {
+        const QString said = before ? before() + u'\n' : QString();
+        if (unpredicted) return said + tr("The run is shown alone.") + u' ' + errorText(*unpredicted);
+        return said +
+               tr("The run is shown alone: it was written without --compare, so that it holds no times of its machine "
+                  "to predict it with. Choose the file that `shardscope calibrate -o` wrote there.");
     });
     m_bannerPredict->show();
 }
@@ -50,6 +53,7 @@ void MainWindow::askForTimes() {
 void MainWindow::predictRun(const QString& times) {
     if (!m_state.answer() || !m_state.answer()->run) return;
     m_session = {};
+    m_opened = toQString(m_state.answer()->loaded.source);
     m_firstAnswer = true;
     m_evaluator.openRun(m_state.answer()->loaded.source, lastingPath(times).toStdString(), m_study.strategies);
 }

@@ -9,6 +9,7 @@
 #include <QXmlStreamReader>
 #include <set>
 
+#include "cli/face/prediction.h"
 #include "gui/view/details_panel.h"
 #include "gui/view/difference_panel.h"
 #include "gui/view/knob_panel.h"
@@ -178,6 +179,113 @@ TEST(Korean, ARunIsExplainedWithoutEnglish) {
     write(other.file, path);
     window.await([&] { window.openPath(path); });
     expectKorean(window.problem(), {}, "the banner");
+}
+
+/// Machine times of which one value is wrong, reached by keys and, in lists, their first or last item.
+std::vector<core::Document> brokenTimes() {
+    const core::Document whole = core::documentOf(smallRun().times);
+    std::vector<core::Document> all;
+    const auto with = [&](std::initializer_list<const char*> path, core::Document value) {
+        all.push_back(whole);
+        core::Document* at = &all.back();
+        for (const char* key : path) {
+            if (at->kind == core::Document::Kind::List) at = &at->items.front();
+            const auto found = std::ranges::find(at->members, std::string_view(key),
+                                                 [](const auto& member) { return std::string_view(member.first); });
+            if (found == at->members.end()) qFatal("no key %s", key);
+            at = &found->second;
+        }
+        *at = std::move(value);
+    };
+    const core::Document::Kind kinds[] = {core::Document::Kind::Null, core::Document::Kind::List};
+    for (const auto kind : kinds) {
+        core::Document other;
+        other.kind = kind;
+        with({"schema"}, other);
+        with({"cores"}, other);
+        with({"issue_ns"}, other);
+        with({"compute"}, other);
+        with({"compute", "copy"}, other);
+    }
+    with({"schema"}, core::Document::of("another"));
+    with({"version"}, core::Document::of(std::int64_t{99}));
+    with({"cores"}, core::Document::of(std::int64_t{0}));
+    with({"issue_ns"}, core::Document::of(-1.0));
+    with({"issue_ns"}, core::Document::of(1e300));
+    with({"link_bytes_per_s"}, core::Document::of(-1.0));
+    with({"compute"}, core::Document::list());
+    with({"compute", "busy_ranks"}, core::Document::of("many"));
+    with({"transfers", "ranks"}, core::Document::of(std::int64_t{0}));
+    core::Document kernels = core::Document::table();
+    kernels.set("MatMul f32[2, 3] > f32[2, 3]", core::Document::of("long"));
+    with({"compute", "kernels_ns"}, kernels);
+    kernels.set("MatMul f32[2, 3] > f32[2, 3]", core::Document::of(-2.0));
+    with({"compute", "kernels_ns"}, kernels);
+    for (const char* list : {"compute", "transfers"}) {
+        core::Document twice = *whole.find(list);
+        twice.items.push_back(twice.items.front());
+        with({list}, twice);
+    }
+    all.push_back(core::Document::list());
+    all.push_back(core::Document::table());
+    return all;
+}
+
+TEST(Korean, BrokenMachineTimesAreExplainedWithoutEnglish) {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("run.json")), times = folder.filePath(QStringLiteral("t.json"));
+    SmallRun run = smallRun(false);
+    write(run.file, path);
+    OpenWindow window(QStringLiteral("ko"));
+    window.await([&] { window.openPath(path); });
+    ASSERT_NE(window.state().answer(), nullptr) << window.problem().toStdString();
+    const auto check = [&](const core::Document& broken, const char* where) {
+        QString said = window.problem();
+        const QByteArray text = QByteArray::fromStdString(core::writeJson(broken)).left(300);
+        EXPECT_TRUE(said.contains(QRegularExpression(QStringLiteral("[가-힣]")))) << said.toStdString();
+        expectKorean(said.remove(folder.path()), {}, where);
+        EXPECT_FALSE(said.contains(QStringLiteral("expected"))) << said.toStdString() << "\n" << text.constData();
+    };
+    for (const core::Document& broken : brokenTimes()) {
+        QFile file(times);
+        ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+        file.write(QByteArray::fromStdString(core::writeJson(broken)));
+        file.close();
+        window.await([&] { window.predictRun(times); });
+        ASSERT_EQ(window.state().plans().size(), 1u) << core::writeJson(broken).substr(0, 300);
+        check(broken, "given times");
+    }
+    // In the run's own file: it stands alone and says why.
+    run.file.machine = brokenTimes().front();
+    write(run.file, path);
+    window.await([&] { window.openPath(path); });
+    EXPECT_EQ(window.state().plans().size(), 1u);
+    check(run.file.machine, "the run's own times");
+}
+
+TEST(Korean, BrokenRunsAreExplainedWithoutEnglish) {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("run.json"));
+    const formats::RunFile whole = smallRun().file;
+    std::vector<formats::RunFile> broken(7, whole);
+    broken[0].about.set("measured", core::Document::table());
+    broken[1].about.set("measured", core::Document::list());
+    broken[2].about.set("measured", cli::figuresDocument({{"step", 1e300, false}}));
+    broken[3].about.set("measured", cli::figuresDocument({{"step", 1, false}, {"step", 2, false}}));
+    broken[4].about.set("machine", core::Document::table());
+    broken[5].timeline.ranks.front().multiplicity = 0xffffffff;
+    broken[5].timeline.ranks.front().stepEnd = std::int64_t{1} << 40;
+    broken[6].timeline.spans.bytes.assign(broken[6].timeline.spans.size(), std::int64_t{1} << 53);
+    OpenWindow window(QStringLiteral("ko"));
+    for (const formats::RunFile& one : broken) {
+        write(one, path);
+        window.await([&] { window.openPath(path); });
+        EXPECT_EQ(window.state().answer(), nullptr);
+        QString said = window.problem();
+        EXPECT_TRUE(said.contains(QRegularExpression(QStringLiteral("[가-힣]")))) << said.toStdString();
+        EXPECT_FALSE(said.contains(QStringLiteral("expected"))) << said.toStdString();
+        expectKorean(said.remove(folder.path()), {}, "a broken run");
+    }
 }
 
 struct Broken {

@@ -13,6 +13,7 @@
 #include "gui/view/run_figures.h"
 #include "gui/view/sweep_panel.h"
 #include "gui/view/words.h"
+#include "gui/window/session.h"
 #include "tests/gui/open_window.h"
 #include "tests/gui/small_run.h"
 
@@ -277,6 +278,48 @@ TEST(Run, IsContinuedWithItsTimes) {
     QSettings().clear();
 }
 
+TEST(Run, ContinuedAloneSaysAlsoWhatWasLost) {
+    QSettings().clear();
+    QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("run.json.gz"));
+    const SmallRun small = smallRun(false);
+    write(small.file, path);
+    Session session;
+    session.parts.push_back({"/nowhere/absent.toml", "[model]\nname = \"vit_tiny\"\n", {"fsdp"}, "", "fsdp"});
+    session.parts.push_back({path.toStdString(), small.file.scenario, {"fsdp"}, "", ""});
+    writeSession(session);
+    OpenWindow window;
+    window.await([&] { window.continueSession(); });
+    ASSERT_NE(window.state().answer(), nullptr) << window.problem().toStdString();
+    for (const char* words : {"The kept plan fsdp", "absent.toml", "The run is shown alone"})
+        EXPECT_TRUE(window.problem().contains(QLatin1String(words))) << window.problem().toStdString();
+    window.close();
+    QSettings().clear();
+}
+
+TEST(Run, PredictedIsTheOneThatIsRememberedAsOpened) {
+    QSettings().clear();
+    RunWindow window;
+    window.openSmall(false);
+    write(smallRun().times, window.pathOf("machine.json"));
+    const QString absent = window.pathOf("absent.json");
+    window.open(absent);
+    EXPECT_TRUE(window.problem().contains(QStringLiteral("absent.json")));
+    window.await([&] { window.predictRun(window.pathOf("machine.json")); });
+    EXPECT_EQ(window.state().plans().size(), 2u) << window.problem().toStdString();
+    EXPECT_EQ(QSettings().value(QStringLiteral("recent")).toStringList(), QStringList{window.pathOf("run.json.gz")});
+    QSettings().clear();
+}
+
+TEST(Run, IsLetGoOfWithTheNextDocument) {
+    RunWindow window;
+    window.openSmall(false);
+    const std::weak_ptr<const Answer> run = window.state().answer();
+    window.openLecture();
+    window.openLecture();
+    EXPECT_TRUE(run.expired());
+}
+
 TEST(Run, TheExampleIsOfTodaysGraph) {
     RunWindow window;
     window.open(QStringLiteral(SHARDSCOPE_SOURCE_DIR "/examples/run_fsdp_2.json.gz"));
@@ -302,7 +345,7 @@ TEST(Run, FiguresAreThoseOfTheCommandLine) {
     window.open(path);
     ASSERT_EQ(window.problem(), QString());
     ASSERT_EQ(window.state().plans().size(), 2u);
-    const std::vector<RunRow> rows = runRowsOf(window.state().plans());
+    const std::vector<cli::FigureRow> rows = runRowsOf(window.state().plans());
     const std::vector<core::Document>& printed = document->find("prediction")->items;
     ASSERT_EQ(rows.size(), printed.size());
     ASSERT_EQ(window.differences().rowCount(), static_cast<int>(rows.size()));
