@@ -191,6 +191,28 @@ Result<PredictedRun> predictionOf(const Arguments& arguments, const RunSetUp& se
     });
 }
 
+/// What makes a run slower than its device is known to be.
+std::string notesOnKernels(const runtime::TrainConfig& config, const core::Model& model) {
+    const core::DType dtype = config.plan.precision.compute();
+    std::string notes;
+    if (runtime::computesWider(config.device, dtype))
+        notes +=
+            "Note: products of bfloat16 need AVX-512, which oneDNN does not find here: they are computed in float32 "
+            "and rounded, and take as long as those of float32.\n";
+    if (runtime::leavesToLoops(config.device, dtype))
+        notes +=
+            "Note: the cpu device has no fast kernels of float16: what is in it is computed in plain loops, many times "
+            "slower than float32 or bfloat16.\n";
+    const auto drawn = [&](const core::Kernel& kernel) { return runtime::leavesToLoops(config.device, kernel); };
+    if (std::any_of(model.programs.begin(), model.programs.end(), [&](const core::Program& program) {
+            return std::any_of(program.forward.begin(), program.forward.end(), drawn);
+        }))
+        notes +=
+            "Note: the cpu device has no fast kernels that drop by chance: with dropout, attention and the masks are "
+            "computed in plain loops, many times slower.\n";
+    return notes;
+}
+
 }  // namespace
 
 Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
@@ -229,11 +251,7 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     if (!processes && arguments.timeout > 0) unused.emplace_back("--timeout");
     if (!processes && arguments.joinTimeout > 0) unused.emplace_back("--join-timeout");
     std::string notes = arguments.noSetEpoch ? repeatedOrder(images, mesh.dpReplicate * mesh.dpShard) : std::string();
-    if (runtime::computesWider(config.device, config.plan.precision.compute()))
-        notes +=
-            "Note: products of bfloat16 need AVX-512, which oneDNN does not find here: they are computed in float32 "
-            "and "
-            "rounded, and take as long as those of float32.\n";
+    notes += notesOnKernels(config, model);
     Progress::Options options;
     options.steps = config.steps;
     options.ranks = mesh.size();

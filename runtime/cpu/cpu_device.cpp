@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "runtime/cpu/cpu_kernels.h"
 #include "runtime/cpu/loops.h"
@@ -27,42 +28,55 @@ void useOneThread() {
     (void)told;
 }
 
+using FastKernel = Result<bool> (*)(cpu::Primitives&, const KernelCall&);
+
+template <auto Kernel>
+Result<bool> taken([[maybe_unused]] cpu::Primitives& primitives, const KernelCall& call) {
+    if constexpr (std::is_invocable_v<decltype(Kernel), cpu::Primitives&, const KernelCall&>)
+        return Kernel(primitives, call);
+    else
+        return Kernel(call);
+}
+
+/// Null: there is none, whatever the operands.
+FastKernel fastKernelOf(const core::Kernel& kernel) {
+    using core::KernelKind;
+    if (kernel.draw != 0) return nullptr;
+    switch (kernel.kind) {
+        case KernelKind::Linear: return taken<cpu::linear>;
+        case KernelKind::LinearInputGrad: return taken<cpu::linearInputGrad>;
+        case KernelKind::LinearWeightGrad: return taken<cpu::linearWeightGrad>;
+        case KernelKind::BiasGrad: return taken<cpu::biasGrad>;
+        case KernelKind::PatchEmbed: return taken<cpu::patchEmbed>;
+        case KernelKind::PatchEmbedWeightGrad: return taken<cpu::patchEmbedWeightGrad>;
+        case KernelKind::Attention: return taken<cpu::attention>;
+        case KernelKind::AttentionGrad: return taken<cpu::attentionGrad>;
+        case KernelKind::LayerNorm: return taken<cpu::layerNorm>;
+        case KernelKind::LayerNormGrad: return taken<cpu::layerNormGrad>;
+        case KernelKind::Gelu: return taken<cpu::gelu>;
+        case KernelKind::GeluGrad: return taken<cpu::geluGrad>;
+        case KernelKind::Add: return taken<cpu::addTensors>;
+        case KernelKind::AddBroadcast: return taken<cpu::addBroadcast>;
+        case KernelKind::AddBroadcastGrad: return taken<cpu::addBroadcastGrad>;
+        case KernelKind::Copy: return taken<cpu::copyTensor>;
+        case KernelKind::SliceGrad: return taken<cpu::sliceGrad>;
+        case KernelKind::Concat: return taken<cpu::concatParts>;
+        default: return nullptr;
+    }
+}
+
 }  // namespace
 
 CpuDevice::CpuDevice(std::int64_t capacity) : HostDevice(Fresh::AsItLies, capacity) {}
 
-Result<bool> CpuDevice::tryFast(const KernelCall& call) {
-    using core::KernelKind;
-    if (call.kernel.draw != 0) return false;
-    switch (call.kernel.kind) {
-        case KernelKind::Linear: return cpu::linear(m_primitives, call);
-        case KernelKind::LinearInputGrad: return cpu::linearInputGrad(m_primitives, call);
-        case KernelKind::LinearWeightGrad: return cpu::linearWeightGrad(m_primitives, call);
-        case KernelKind::BiasGrad: return cpu::biasGrad(call);
-        case KernelKind::PatchEmbed: return cpu::patchEmbed(call);
-        case KernelKind::PatchEmbedWeightGrad: return cpu::patchEmbedWeightGrad(call);
-        case KernelKind::Attention: return cpu::attention(call);
-        case KernelKind::AttentionGrad: return cpu::attentionGrad(call);
-        case KernelKind::LayerNorm: return cpu::layerNorm(call);
-        case KernelKind::LayerNormGrad: return cpu::layerNormGrad(call);
-        case KernelKind::Gelu: return cpu::gelu(m_primitives, call);
-        case KernelKind::GeluGrad: return cpu::geluGrad(m_primitives, call);
-        case KernelKind::Add: return cpu::addTensors(call);
-        case KernelKind::AddBroadcast: return cpu::addBroadcast(call);
-        case KernelKind::AddBroadcastGrad: return cpu::addBroadcastGrad(call);
-        case KernelKind::Copy: return cpu::copyTensor(call);
-        case KernelKind::SliceGrad: return cpu::sliceGrad(call);
-        case KernelKind::Concat: return cpu::concatParts(call);
-        default: return false;
-    }
-}
-
 Result<void> CpuDevice::launch(StreamIndex, const KernelCall& call) {
+    const FastKernel fast = fastKernelOf(call.kernel);
+    if (fast == nullptr) return reference::launch(call);
     useOneThread();
-    SHARDSCOPE_ASSIGN(const bool done, tryFast(call));
+    SHARDSCOPE_ASSIGN(const bool done, fast(m_primitives, call));
     if (done) return {};
     if (const auto tidied = cpu::Tidied::of(call)) {
-        SHARDSCOPE_ASSIGN(const bool doneTidily, tryFast(tidied->call()));
+        SHARDSCOPE_ASSIGN(const bool doneTidily, fast(m_primitives, tidied->call()));
         if (doneTidily) {
             tidied->finish();
             return {};

@@ -22,8 +22,6 @@ public:
     core::Result<void> update(StreamIndex stream, const OptimizerCall& call) override;
 
 private:
-    [[nodiscard]] core::Result<bool> tryFast(const KernelCall& call);
-
     cpu::Primitives m_primitives;
 };
 

@@ -59,13 +59,11 @@ bool inOneSet(std::int64_t floats) {
     return floats % 1024 == 0;
 }
 
-Result<void> multiply(const MatrixProduct& p, const float* a, const float* b, float* c) {
-    if (p.m == 0 || p.n == 0) return {};
+Result<bool> multiply(const MatrixProduct& p, const float* a, const float* b, float* c) {
+    if (p.m == 0 || p.n == 0) return true;
     const dnnl_status_t status = dnnl_sgemm(p.transposeA ? 'T' : 'N', p.transposeB ? 'T' : 'N', p.m, p.n, p.k, 1, a,
                                             p.transposeA ? p.m : p.k, b, p.transposeB ? p.k : p.n, 0, c, p.n);
-    if (status == dnnl_success) return {};
-    return core::fail(core::ErrorCode::Unsupported, fmt::format("oneDNN cannot multiply {} x {} by {} x {} (status {})",
-                                                                p.m, p.k, p.k, p.n, static_cast<int>(status)));
+    return outcomeOf(status, fmt::format("the product of {} x {} and {} x {}", p.m, p.k, p.k, p.n));
 }
 
 /// Whether products of that dtype are oneDNN's to do.
@@ -75,7 +73,7 @@ bool multiplies(core::DType dtype) {
 
 /// A product without a bias: float32 through sgemm, which is as fast as the primitive on round shapes and faster on
 /// those above; bfloat16 through the primitive.
-Result<void> multiply(Primitives& primitives, const MatrixProduct& p, const std::byte* a, const std::byte* b,
+Result<bool> multiply(Primitives& primitives, const MatrixProduct& p, const std::byte* a, const std::byte* b,
                       std::byte* c) {
     if (p.dtype == core::DType::BF16) return primitives.multiply(p, a, b, nullptr, c);
     return multiply(p, reinterpret_cast<const float*>(a), reinterpret_cast<const float*>(b),
@@ -99,14 +97,12 @@ Result<bool> linear(Primitives& primitives, const KernelCall& call) {
         (hasBias && call.inputs[2].elements() != out))
         return false;
     const MatrixProduct product{rows, out, in, false, !call.kernel.weightTransposed, hasBias, dtype};
-    if (dtype == core::DType::BF16 || (hasBias && !inOneSet(in) && !inOneSet(out))) {
-        SHARDSCOPE_TRY(primitives.multiply(product, x, w, bias, y));
-        return true;
-    }
-    SHARDSCOPE_TRY(multiply(primitives, product, x, w, y));
+    if (dtype == core::DType::BF16 || (hasBias && !inOneSet(in) && !inOneSet(out)))
+        return primitives.multiply(product, x, w, bias, y);
+    SHARDSCOPE_ASSIGN(const bool multiplied, multiply(primitives, product, x, w, y));
     auto* sums = reinterpret_cast<float*>(y);
-    if (hasBias) loops().addToRows(sums, reinterpret_cast<const float*>(bias), sums, rows, out);
-    return true;
+    if (multiplied && hasBias) loops().addToRows(sums, reinterpret_cast<const float*>(bias), sums, rows, out);
+    return multiplied;
 }
 
 Result<bool> linearInputGrad(Primitives& primitives, const KernelCall& call) {
@@ -118,8 +114,7 @@ Result<bool> linearInputGrad(Primitives& primitives, const KernelCall& call) {
     if (!multiplies(dtype) || dy == nullptr || w == nullptr || dx == nullptr || out <= 0) return false;
     const std::int64_t rows = call.inputs[0].elements() / out;
     if (call.inputs[1].elements() != in * out || call.outputs[0].elements() != rows * in) return false;
-    SHARDSCOPE_TRY(multiply(primitives, {rows, in, out, false, call.kernel.weightTransposed, false, dtype}, dy, w, dx));
-    return true;
+    return multiply(primitives, {rows, in, out, false, call.kernel.weightTransposed, false, dtype}, dy, w, dx);
 }
 
 Result<bool> linearWeightGrad(Primitives& primitives, const KernelCall& call) {
@@ -131,12 +126,9 @@ Result<bool> linearWeightGrad(Primitives& primitives, const KernelCall& call) {
     if (!multiplies(dtype) || dy == nullptr || x == nullptr || dw == nullptr || out <= 0) return false;
     const std::int64_t rows = call.inputs[0].elements() / out;
     if (call.inputs[1].elements() != rows * in || call.outputs[0].elements() != in * out) return false;
-    if (call.kernel.weightTransposed) {
-        SHARDSCOPE_TRY(multiply(primitives, {in, out, rows, true, false, false, dtype}, x, dy, dw));
-    } else {
-        SHARDSCOPE_TRY(multiply(primitives, {out, in, rows, true, false, false, dtype}, dy, x, dw));
-    }
-    return true;
+    if (call.kernel.weightTransposed)
+        return multiply(primitives, {in, out, rows, true, false, false, dtype}, x, dy, dw);
+    return multiply(primitives, {out, in, rows, true, false, false, dtype}, dy, x, dw);
 }
 
 Result<bool> biasGrad(const KernelCall& call) {
@@ -160,9 +152,10 @@ Result<bool> patchEmbed(const KernelCall& call) {
         call.inputs[1].elements() != hidden * patches.columns())
         return false;
     const std::vector<float> columns = patches.unfold(images);
-    SHARDSCOPE_TRY(multiply({patches.rows(), hidden, patches.columns(), false, true}, columns.data(), w, y));
-    loops().addToRows(y, bias, y, patches.rows(), hidden);
-    return true;
+    SHARDSCOPE_ASSIGN(const bool multiplied,
+                      multiply({patches.rows(), hidden, patches.columns(), false, true}, columns.data(), w, y));
+    if (multiplied) loops().addToRows(y, bias, y, patches.rows(), hidden);
+    return multiplied;
 }
 
 Result<bool> patchEmbedWeightGrad(const KernelCall& call) {
@@ -178,9 +171,10 @@ Result<bool> patchEmbedWeightGrad(const KernelCall& call) {
         (call.outputs.size() > 1 && (db == nullptr || call.outputs[1].elements() != hidden)))
         return false;
     const std::vector<float> columns = patches.unfold(images);
-    SHARDSCOPE_TRY(multiply({hidden, patches.columns(), patches.rows(), true, false}, dy, columns.data(), dw));
-    if (db != nullptr) columnSums(dy, patches.rows(), hidden, db);
-    return true;
+    SHARDSCOPE_ASSIGN(const bool multiplied,
+                      multiply({hidden, patches.columns(), patches.rows(), true, false}, dy, columns.data(), dw));
+    if (multiplied && db != nullptr) columnSums(dy, patches.rows(), hidden, db);
+    return multiplied;
 }
 
 }  // namespace shardscope::runtime::cpu

@@ -1,17 +1,20 @@
 #include "runtime/cpu/loops.h"
 
-#include <dnnl.h>
+#include "runtime/cpu/instruction_sets.h"
 
 namespace shardscope::runtime::cpu {
 
+std::vector<const Loops*> runnableLoops() {
+    std::vector<const Loops*> runnable{&baseline::compiledLoops()};
+#if defined(SHARDSCOPE_X86_64_LOOPS)
+    if (hasAvx2()) runnable.push_back(&avx2::compiledLoops());
+    if (hasAvx2() && hasAvx512()) runnable.push_back(&avx512::compiledLoops());
+#endif
+    return runnable;
+}
+
 const Loops& loops() {
-    // What oneDNN calls avx512_core is F, BW, DQ, VL; its values are sets of bits, each holding those below it.
-    static const Loops& best = []() -> const Loops& {
-        const auto isa = static_cast<unsigned>(dnnl_get_effective_cpu_isa());
-        const auto has = [&](unsigned bits) { return (isa & bits) == bits; };
-        if (has(dnnl_cpu_isa_avx512_core)) return avx512::compiledLoops();
-        return has(dnnl_cpu_isa_avx2) ? avx2::compiledLoops() : baseline::compiledLoops();
-    }();
+    static const Loops& best = *runnableLoops().back();
     return best;
 }
 

@@ -1,10 +1,11 @@
 #pragma once
 
 // The loops of the CPU's kernels that oneDNN is not used for, over contiguous float32 rows. They are compiled for
-// AVX-512, for AVX2 and for any x86-64 (runtime/cpu/vectors); which of them runs is decided by what oneDNN finds on the
-// processor, and by what DNNL_MAX_CPU_ISA leaves it.
+// any processor and, on x86-64, for AVX2 and for AVX-512 (runtime/cpu/vectors); which of them runs is decided by what
+// the processor has (runtime/cpu/instruction_sets.h).
 
 #include <cstdint>
+#include <vector>
 
 namespace shardscope::runtime::cpu {
 
@@ -68,7 +69,9 @@ struct Loops {
     void (*headGrad)(const HeadShape&, HeadRows q, HeadRows k, HeadRows v, const HeadGradients&, float* scratch);
 };
 
-/// The best that this processor runs.
+/// All that are compiled and that this processor runs, the best of them last.
+[[nodiscard]] std::vector<const Loops*> runnableLoops();
+/// The best of them.
 [[nodiscard]] const Loops& loops();
 
 namespace baseline {

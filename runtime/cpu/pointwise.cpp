@@ -64,20 +64,32 @@ bool addBroadcast(const KernelCall& call) {
     return true;
 }
 
+namespace {
+
+/// Strides in elements, of a view that lies without gaps also.
+core::Shape stridesOf(const TensorView& view) {
+    if (!view.strides.empty()) return view.strides;
+    core::Shape strides(view.shape.size(), 1);
+    for (std::size_t d = strides.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * view.shape[d + 1];
+    return strides;
+}
+
+/// Whether copyRows does that.
+bool copies(const TensorView& from, const TensorView& to) {
+    const auto taken = [](const TensorView& view) {
+        return (view.dtype == core::DType::F32 || view.dtype == core::DType::BF16) &&
+               (view.strides.empty() || view.strides.back() == 1);
+    };
+    return from.shape == to.shape && !from.shape.empty() && from.elements() > 0 && taken(from) && taken(to);
+}
+
+}  // namespace
+
 bool copyRows(const TensorView& from, const TensorView& to) {
     using core::DType;
-    const auto taken = [](DType dtype) { return dtype == DType::F32 || dtype == DType::BF16; };
-    if (!taken(from.dtype) || !taken(to.dtype) || from.shape != to.shape || from.shape.empty() || from.elements() == 0)
-        return false;
+    if (!copies(from, to)) return false;
     const std::size_t last = from.shape.size() - 1;
-    const auto tight = [](const TensorView& view) {
-        core::Shape strides(view.shape.size(), 1);
-        for (std::size_t d = strides.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * view.shape[d + 1];
-        return strides;
-    };
-    const core::Shape read = from.strides.empty() ? tight(from) : from.strides,
-                      written = to.strides.empty() ? tight(to) : to.strides;
-    if (read[last] != 1 || written[last] != 1) return false;
+    const core::Shape read = stridesOf(from), written = stridesOf(to);
     const std::int64_t readSize = core::sizeOf(from.dtype), writtenSize = core::sizeOf(to.dtype);
     const auto copyRow = [&](const std::byte* source, std::byte* target) {
         const std::int64_t count = from.shape[last];
@@ -121,7 +133,7 @@ bool addBroadcastGrad(const KernelCall& call) {
 }
 
 bool sliceGrad(const KernelCall& call) {
-    if (call.inputs.empty() || call.outputs.size() < 2 || call.inputs[0].shape != call.outputs[1].shape) return false;
+    if (call.inputs.empty() || call.outputs.size() < 2 || !copies(call.inputs[0], call.outputs[1])) return false;
     std::byte* dx = elementsIn(call.outputs[0], call.outputs[0].dtype);
     if (dx == nullptr) return false;
     std::fill_n(dx, call.outputs[0].bytes(), std::byte{0});
@@ -131,7 +143,8 @@ bool sliceGrad(const KernelCall& call) {
 bool concatParts(const KernelCall& call) {
     if (call.inputs.empty() || call.outputs.size() != call.inputs.size() + 1) return false;
     for (std::size_t i = 0; i < call.inputs.size(); ++i)
-        if (!copyRows(call.inputs[i], call.outputs[i + 1])) return false;
+        if (!copies(call.inputs[i], call.outputs[i + 1])) return false;
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) (void)copyRows(call.inputs[i], call.outputs[i + 1]);
     return true;
 }
 

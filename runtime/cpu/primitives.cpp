@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "runtime/cpu/cpu_kernels.h"
+#include "runtime/cpu/instruction_sets.h"
 #include "runtime/cpu/views.h"
 
 namespace shardscope::runtime::cpu {
@@ -62,22 +63,33 @@ namespace {
 
 /// oneDNN throws.
 template <class Work>
-Result<void> tried(const char* what, const Work& work) {
+Result<bool> tried(const char* what, const Work& work) {
     try {
         work();
-        return {};
+        return true;
     } catch (const dnnl::error& error) {
-        return core::fail(core::ErrorCode::Unsupported,
-                          fmt::format("oneDNN cannot compute {}: {}", what, error.what()));
+        return outcomeOf(error.status, what);
     }
 }
 
 }  // namespace
 
+Result<bool> outcomeOf(int status, std::string_view what) {
+    if (status == dnnl_success) return true;
+    if (status == dnnl_unimplemented) return false;
+    const bool full = status == dnnl_out_of_memory;
+    return core::fail(core::ErrorCode::Unsupported,
+                      fmt::format("oneDNN cannot compute {}: {}", what,
+                                  full ? "no memory is left" : fmt::format("its status is {}", status)),
+                      {},
+                      full ? "Free memory, or take fewer ranks on this machine or a smaller batch."
+                           : "Run with --device reference, which computes without oneDNN.");
+}
+
 Primitives::Primitives() : m_made(std::make_unique<Made>()) {}
 Primitives::~Primitives() = default;
 
-Result<void> Primitives::gelu(const float* x, float* y, std::int64_t count) {
+Result<bool> Primitives::gelu(const float* x, float* y, std::int64_t count) {
     const std::lock_guard lock(m_made->mutex);
     return tried("GELU", [&] {
         const Made::Gelu& made = m_made->geluOf(count);
@@ -87,7 +99,7 @@ Result<void> Primitives::gelu(const float* x, float* y, std::int64_t count) {
     });
 }
 
-Result<void> Primitives::geluGrad(const float* dy, const float* x, float* dx, std::int64_t count) {
+Result<bool> Primitives::geluGrad(const float* dy, const float* x, float* dx, std::int64_t count) {
     const std::lock_guard lock(m_made->mutex);
     return tried("GELU's gradient", [&] {
         const Made::Gelu& made = m_made->geluOf(count);
@@ -98,9 +110,9 @@ Result<void> Primitives::geluGrad(const float* dy, const float* x, float* dx, st
     });
 }
 
-Result<void> Primitives::multiply(const MatrixProduct& product, const std::byte* a, const std::byte* b,
+Result<bool> Primitives::multiply(const MatrixProduct& product, const std::byte* a, const std::byte* b,
                                   const std::byte* bias, std::byte* c) {
-    if (product.m == 0 || product.n == 0) return {};
+    if (product.m == 0 || product.n == 0) return true;
     const std::lock_guard lock(m_made->mutex);
     return tried("a product", [&] {
         const Made::Product& made = m_made->productOf(product);
@@ -114,9 +126,7 @@ Result<void> Primitives::multiply(const MatrixProduct& product, const std::byte*
 }
 
 bool multipliesBfloat16() {
-    // The values are sets of bits, each holding those of the instruction sets below it.
-    const auto isa = static_cast<unsigned>(dnnl_get_effective_cpu_isa());
-    return (isa & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+    return hasAvx512();
 }
 
 Result<bool> gelu(Primitives& primitives, const KernelCall& call) {
@@ -125,8 +135,7 @@ Result<bool> gelu(Primitives& primitives, const KernelCall& call) {
     float* y = floatsOf(call.outputs[0]);
     const std::int64_t count = call.outputs[0].elements();
     if (x == nullptr || y == nullptr || count == 0 || call.inputs[0].elements() != count) return false;
-    SHARDSCOPE_TRY(primitives.gelu(x, y, count));
-    return true;
+    return primitives.gelu(x, y, count);
 }
 
 Result<bool> geluGrad(Primitives& primitives, const KernelCall& call) {
@@ -137,8 +146,7 @@ Result<bool> geluGrad(Primitives& primitives, const KernelCall& call) {
     if (dy == nullptr || x == nullptr || dx == nullptr || count == 0 || call.inputs[0].elements() != count ||
         call.inputs[1].elements() != count)
         return false;
-    SHARDSCOPE_TRY(primitives.geluGrad(dy, x, dx, count));
-    return true;
+    return primitives.geluGrad(dy, x, dx, count);
 }
 
 }  // namespace shardscope::runtime::cpu

@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <memory>
+#include <string_view>
 
 #include "core/base/dtype.h"
 #include "core/base/result.h"
@@ -23,6 +24,10 @@ struct MatrixProduct {
 /// Whether oneDNN has products of bfloat16 here: they need AVX-512, which DNNL_MAX_CPU_ISA may hide.
 [[nodiscard]] bool multipliesBfloat16();
 
+/// What oneDNN's status says: it has computed `what`, it has no kernel for it (false), or it has failed.
+[[nodiscard]] core::Result<bool> outcomeOf(int status, std::string_view what);
+
+/// Each is false where oneDNN has no kernel for what is asked.
 class Primitives {
 public:
     Primitives();
@@ -31,10 +36,10 @@ public:
     ~Primitives();
 
     /// y = GELU(x), exact form, of `count` floats; dx = dy GELU'(x).
-    [[nodiscard]] core::Result<void> gelu(const float* x, float* y, std::int64_t count);
-    [[nodiscard]] core::Result<void> geluGrad(const float* dy, const float* x, float* dx, std::int64_t count);
+    [[nodiscard]] core::Result<bool> gelu(const float* x, float* y, std::int64_t count);
+    [[nodiscard]] core::Result<bool> geluGrad(const float* dy, const float* x, float* dx, std::int64_t count);
     /// `bias` is null where the product has none.
-    [[nodiscard]] core::Result<void> multiply(const MatrixProduct& product, const std::byte* a, const std::byte* b,
+    [[nodiscard]] core::Result<bool> multiply(const MatrixProduct& product, const std::byte* a, const std::byte* b,
                                               const std::byte* bias, std::byte* c);
 
 private:

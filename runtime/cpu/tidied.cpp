@@ -27,7 +27,7 @@ float* copyMemory(std::size_t which, std::size_t floats) {
 std::optional<Tidied> Tidied::of(const KernelCall& call) {
     using core::KernelKind;
     const KernelKind kind = call.kernel.kind;
-    if (kind == KernelKind::Concat || kind == KernelKind::SliceGrad || kind == KernelKind::CausalMask ||
+    if (kind == KernelKind::Concat || kind == KernelKind::SliceGrad ||
         (std::none_of(call.inputs.begin(), call.inputs.end(), untidy) &&
          std::none_of(call.outputs.begin(), call.outputs.end(), untidy)))
         return std::nullopt;

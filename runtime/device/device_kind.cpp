@@ -26,4 +26,12 @@ bool computesWider(DeviceKind kind, core::DType dtype) {
     return kind == DeviceKind::Cpu && dtype == core::DType::BF16 && !cpu::multipliesBfloat16();
 }
 
+bool leavesToLoops(DeviceKind kind, core::DType dtype) {
+    return kind == DeviceKind::Cpu && dtype == core::DType::F16;
+}
+
+bool leavesToLoops(DeviceKind kind, const core::Kernel& kernel) {
+    return kind == DeviceKind::Cpu && kernel.draw != 0;
+}
+
 }  // namespace shardscope::runtime

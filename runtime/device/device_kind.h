@@ -21,5 +21,9 @@ enum class DeviceKind : std::uint8_t {
 [[nodiscard]] std::unique_ptr<Device> deviceOf(DeviceKind kind);
 /// Whether this processor has no products of that dtype for the device, which then computes in float32 and rounds.
 [[nodiscard]] bool computesWider(DeviceKind kind, core::DType dtype);
+/// Whether a device that has fast kernels has none for any of that dtype, or none for what a kernel draws by chance:
+/// the reference loops do those.
+[[nodiscard]] bool leavesToLoops(DeviceKind kind, core::DType dtype);
+[[nodiscard]] bool leavesToLoops(DeviceKind kind, const core::Kernel& kernel);
 
 }  // namespace shardscope::runtime

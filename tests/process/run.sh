@@ -215,6 +215,14 @@ check "no word, or more than one, about bfloat16 without AVX-512" \
   test "$(grep -c "of bfloat16 need AVX-512" "$work/out")" -eq 1
 DNNL_MAX_CPU_ISA=AVX2 expect 0 "" run vit_tiny --ranks 2 --steps 1
 check "a word about bfloat16 in a run without it" test "$(grep -c "of bfloat16 need AVX-512" "$work/out")" -eq 0
+# What the CPU leaves to the reference loops: said once, and not of the reference device.
+check "a word about slow kernels where there are none" test "$(grep -c "in plain loops" "$work/out")" -eq 0
+expect 0 "" run vit_tiny --ranks 2 --steps 1 --set model.dropout=on
+check "no word, or more than one, about dropout's loops" test "$(grep -c "with dropout, .* in plain loops" "$work/out")" -eq 1
+expect 0 "" run vit_tiny --ranks 2 --steps 1 --set precision.mixed_precision_param=float16
+check "no word, or more than one, about float16" test "$(grep -c "no fast kernels of float16" "$work/out")" -eq 1
+expect 0 "" run vit_tiny --ranks 2 --steps 1 --set model.dropout=on --device reference
+check "a word about the CPU's kernels on the reference device" test "$(grep -c "no fast kernels" "$work/out")" -eq 0
 
 expect 0 "" run --no-set-epoch --ranks 2 --steps 1
 check "--no-set-epoch warns" grep -q "every epoch repeats this order" "$work/out"

@@ -3,6 +3,8 @@
 #include "runtime/cpu/cpu_device.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -108,6 +110,41 @@ TEST(CpuKernels, TakeFloatsAndLeaveTheRest) {
     EXPECT_NE(refused.error().message.find("linear"), std::string::npos);
 }
 
+// What oneDNN has no kernel for is the next one's to compute; any other failure ends the run and says what to do.
+TEST(CpuKernels, LeaveWhatOneDnnRefuses) {
+    constexpr int kSuccess = 0, kOutOfMemory = 1, kUnimplemented = 3;  // dnnl_status_t
+    EXPECT_TRUE(cpu::outcomeOf(kSuccess, "a product").value());
+    EXPECT_FALSE(cpu::outcomeOf(kUnimplemented, "a product").value());
+    const auto full = cpu::outcomeOf(kOutOfMemory, "a product");
+    ASSERT_FALSE(full);
+    EXPECT_NE(full.error().message.find("a product: no memory is left"), std::string::npos);
+    EXPECT_NE(full.error().hint.find("fewer ranks"), std::string::npos);
+    cpu::Primitives primitives;
+    const float none = 0;
+    const auto* value = reinterpret_cast<const std::byte*>(&none);
+    float product = 0;
+    const auto wrong = primitives.multiply({-1, 2, 3}, value, value, nullptr, reinterpret_cast<std::byte*>(&product));
+    ASSERT_FALSE(wrong) << "a matrix of -1 rows";
+    EXPECT_NE(wrong.error().hint.find("--device reference"), std::string::npos);
+}
+
+// In a process of its own, where oneDNN has not looked at the processor yet.
+TEST(CpuKernelsDeathTest, LeaveBfloat16WithoutAvx512) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto refused = [] {
+        setenv("DNNL_MAX_CPU_ISA", "AVX2", 1);
+        std::vector<std::uint16_t> a(4), b(4), c(4);
+        const auto bytes = [](std::vector<std::uint16_t>& values) {
+            return reinterpret_cast<std::byte*>(values.data());
+        };
+        cpu::Primitives primitives;
+        const auto multiplied = primitives.multiply({2, 2, 2, false, false, false, core::DType::BF16}, bytes(a),
+                                                    bytes(b), nullptr, bytes(c));
+        return multiplied && !*multiplied;
+    };
+    EXPECT_EXIT(std::_Exit(refused() ? 0 : 1), ::testing::ExitedWithCode(0), "");
+}
+
 // Rows that lie apart are copied together first; the reference loops would take a hundred times as long.
 TEST(CpuKernels, TakeRowsThatLieApart) {
     constexpr std::int64_t kBatch = 3, kSequence = 5, kHidden = 12;
@@ -140,6 +177,16 @@ TEST(CpuKernels, TakeRowsThatLieApart) {
     };
     EXPECT_EQ(slice([](const KernelCall& call) { return cpu::sliceGrad(call); }),
               slice([](const KernelCall& call) { return reference::launch(call).has_value(); }));
+
+    // What it does not take, it leaves as it is.
+    Values dx = randomValues({kBatch, kSequence, kHidden}, 3), dy = randomValues({kBatch, 4, kHidden}, 4);
+    const std::vector<float> before = dx.data;
+    TensorView apart = patches;
+    apart.data = dx.view().data;
+    apart.strides = {kSequence * kHidden, 1, 4};
+    const std::vector<TensorView> in{dy.view()}, out{dx.view(), apart};
+    EXPECT_FALSE(cpu::sliceGrad({kernel, in, out}));
+    EXPECT_EQ(dx.data, before);
 }
 
 TEST(CpuKernels, CopyBetweenLayouts) {
@@ -222,12 +269,9 @@ TEST(CpuKernels, ComputeBfloat16LikeTheReferenceLoops) {
     }
 }
 
-// All that are compiled and that this processor runs: the best is what the other tests see.
 TEST(CpuLoops, AreTheSameOnEveryKindOfRegister) {
-    std::vector<const cpu::Loops*> compiled{&cpu::baseline::compiledLoops()};
-    if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0)
-        compiled.push_back(&cpu::avx2::compiledLoops());
-    if (&cpu::loops() == &cpu::avx512::compiledLoops()) compiled.push_back(&cpu::loops());
+    const std::vector<const cpu::Loops*> compiled = cpu::runnableLoops();
+    EXPECT_EQ(&cpu::loops(), compiled.back());
     constexpr std::int64_t kRows = 21, kWidth = 37, kHead = 10;
     const Values x = randomValues({kRows, kWidth}, 1), dy = randomValues({kRows, kWidth}, 2),
                  w = randomValues({kWidth}, 3), bias = randomValues({kWidth}, 4),
@@ -286,6 +330,67 @@ TEST(CpuLoops, AreTheSameOnEveryKindOfRegister) {
                 ASSERT_NEAR(others[i].data[at], results.front()[i].data[at],
                             2e-6 * (1 + std::fabs(results.front()[i].data[at])))
                     << "result " << i << " at " << at;
+}
+
+// Ties, zeros, subnormals, the largest numbers, what rounds to infinity, infinities and NaNs, at every place of a
+// register and behind its end.
+TEST(CpuLoops, RoundToBfloat16LikeTheReference) {
+    std::vector<std::uint32_t> bits{
+        0x00000001, 0x00007fff, 0x00008000, 0x00008001, 0x007fffff, 0x00800000,  // subnormal
+        0x3f807fff, 0x3f808000, 0x3f808001, 0x3f817fff, 0x3f818000, 0x3f818001,  // ties
+        0x3fff7fff, 0x3fff8000, 0x7f7f7fff, 0x7f7f8000, 0x7f7fffff,              // carries
+        0x7f800000, 0x7f800001, 0x7fc00000, 0x7fc12345, 0x7fffffff,              // infinity, NaNs
+        0x00000000, 0x3dcccccd, 0x42f6e979};
+    for (std::size_t i = 0, count = bits.size(); i < count; ++i) bits.push_back(bits[i] | 0x80000000u);
+    std::mt19937 engine(1);
+    while (bits.size() < 200) bits.push_back(static_cast<std::uint32_t>(engine()));
+    constexpr std::uint16_t kGuard = 0x1234;
+    const auto bitsOf = [](float value) { return std::bit_cast<std::uint32_t>(value); };
+    for (const cpu::Loops* loops : cpu::runnableLoops())
+        for (std::size_t length = 1; length <= 40; ++length)
+            for (std::size_t first = 0; first + length <= bits.size(); ++first) {
+                std::vector<float> from(length), wide(length + 1, 7.0f);
+                for (std::size_t i = 0; i < length; ++i) from[i] = std::bit_cast<float>(bits[first + i]);
+                std::vector<std::uint16_t> low(length + 1, kGuard);
+                loops->narrow(from.data(), low.data(), static_cast<std::int64_t>(length));
+                loops->widen(low.data(), wide.data(), static_cast<std::int64_t>(length));
+                for (std::size_t i = 0; i < length; ++i) {
+                    ASSERT_EQ(low[i], toBfloat16(from[i])) << std::hex << bits[first + i] << " at " << i;
+                    ASSERT_EQ(bitsOf(wide[i]), bitsOf(fromBfloat16(low[i]))) << std::hex << low[i] << " at " << i;
+                }
+                ASSERT_EQ(low[length], kGuard);
+                ASSERT_EQ(wide[length], 7.0f);
+            }
+}
+
+// As in the reference loops, a NaN among the keys is one in everything that the softmax makes of them: it does not drop
+// out of the sum as a key that counts nothing.
+TEST(CpuLoops, KeepNotANumberInAttention) {
+    constexpr std::int64_t kKeys = 19, kWidth = 5;
+    const cpu::HeadShape shape{2, kKeys, kWidth, false, 0.5f};
+    const Values q = randomValues({2, kWidth}, 1), v = randomValues({kKeys, kWidth}, 2),
+                 dout = randomValues({2, kWidth}, 3);
+    for (const cpu::Loops* loops : cpu::runnableLoops())
+        for (std::int64_t bad = 0; bad <= kKeys; ++bad)
+            for (const std::uint32_t bits : {0x7fc00000u, 0xffc00000u, 0x7fc00001u, 0xffc00155u}) {
+                Values k = randomValues({kKeys, kWidth}, 4);
+                if (bad < kKeys) k.data[static_cast<std::size_t>(bad * kWidth)] = std::bit_cast<float>(bits);
+                std::vector<float> out(2 * kWidth), logsumexp(2),
+                    dq = out, dk(kKeys * kWidth), dv = dk,
+                    scratch(static_cast<std::size_t>(2 * loops->headScratch(shape)));
+                const auto rows = [](const std::vector<float>& values) { return cpu::HeadRows{values.data(), kWidth}; };
+                const auto target = [](std::vector<float>& values) { return cpu::HeadTarget{values.data(), kWidth}; };
+                loops->head(shape, rows(q.data), rows(k.data), rows(v.data), target(out), logsumexp.data(),
+                            scratch.data());
+                loops->headGrad(
+                    shape, rows(q.data), rows(k.data), rows(v.data),
+                    {rows(dout.data), rows(out), logsumexp.data(), target(dq), target(dk), target(dv), false},
+                    scratch.data());
+                for (const std::vector<float>* values : {&out, &logsumexp, &dq, &dk, &dv})
+                    ASSERT_TRUE(std::all_of(values->begin(), values->end(),
+                                            [&](float value) { return std::isnan(value) == (bad < kKeys); }))
+                        << "key " << bad;
+            }
 }
 
 // A shard's end falls anywhere: what an element becomes must not depend on its place.

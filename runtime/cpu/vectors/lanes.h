@@ -106,7 +106,7 @@ template <class Term>
     return sum;
 }
 
-/// e^x for x <= 0, within two units of the last place; 0 below -87, where float has no normal values left.
+/// e^x for x <= 0, within two units of the last place; 0 below -87, where float has no normal values left; NaN for NaN.
 /// x = n ln 2 + r with |r| <= ln 2 / 2: 2^n goes into the exponent, e^r is Taylor's polynomial, whose rest is below
 /// r^8 / 8! = 5e-9.
 [[gnu::always_inline]] inline Lanes expOf(Lanes x) {
@@ -126,7 +126,8 @@ template <class Term>
     y = y * r + 1.0f;
     // The low bits of `shifted` are n; the rest of them is shifted out.
     const Lanes result = (Lanes)((Integers)y + ((Integers)shifted << 23));
-    return x > kLeast ? result : Lanes{};
+    const Lanes rest = x <= kLeast ? Lanes{} : x;  // what compares with nothing stays itself
+    return x > kLeast ? result : rest;
 }
 
 }  // namespace shardscope::runtime::cpu::SHARDSCOPE_VECTORS
