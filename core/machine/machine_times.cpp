@@ -93,8 +93,8 @@ public:
 
     Result<std::int64_t> bytes(std::string_view key) {
         SHARDSCOPE_ASSIGN(const Document* found, member(key, Document::Kind::Integer));
-        if (found->integer >= 0 && found->integer <= (std::int64_t{1} << 50)) return found->integer;
-        return fail(ErrorCode::Input, fmt::format("'{}' is {}, expected 0 to 2^50", key, found->integer), m_where,
+        if (found->integer >= 1 && found->integer <= (std::int64_t{1} << 50)) return found->integer;
+        return fail(ErrorCode::Input, fmt::format("'{}' is {}, expected 1 to 2^50", key, found->integer), m_where,
                     kHint);
     }
 

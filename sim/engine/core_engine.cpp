@@ -301,6 +301,13 @@ core::Result<EventRun> runOnCores(const StepGraph& graph, const Wiring& wiring, 
     if (!prices.shared || prices.shared->cores <= 0 || prices.shared->ranks < 1 ||
         prices.shared->transfers.size() != ops)
         return fail(ErrorCode::Input, "no shared cores for these ops", "price table");
+    // Worst case: everything one after another on the least share of the cores. checkClocks looks at the rest.
+    const SharedCores& shared = *prices.shared;
+    double most = shared.finish + static_cast<double>(ops) * (shared.wake + shared.wakeBusy);
+    for (const TransferLoad& load : shared.transfers) most += load.busy + load.processor + load.atLeast;
+    if (!(most * static_cast<double>(instances.size()) / kLeastShare < 4e18))
+        return fail(ErrorCode::Input, "transfers that add up to more than 64-bit nanoseconds hold", "price table",
+                    "an op of more than an hour is a mistake in the machine's times or in its link");
     SHARDSCOPE_ASSIGN(EventRun run, emptyRun(graph, prices, instances));
     SHARDSCOPE_ASSIGN(const TransferMembers members, findMembers(graph, instances, run.firstOp));
     SHARDSCOPE_TRY(Run(graph, wiring, prices, instances, members, run).go());

@@ -5,9 +5,10 @@
 // A rank's streams are threads, and so is its host, which issues the ops one after another; each wants one core while
 // it works. A transfer progresses by itself: as fast as it was measured alone where no rank computes, as fast as beside
 // kernels where every rank does, and between the two in proportion. It takes its processor time from the cores
-// meanwhile. What the transfers leave is shared evenly by all that want a core, so that no processor time is lost or
-// made. An op whose stream had nothing to do until now begins `wake` later, since a sleeping thread does not go on at
-// once, and later still where the cores are taken. A transfer that is done before its link lets it sleeps until then.
+// meanwhile. What the transfers leave is shared evenly by all that want a core; where they want more than all cores, a
+// twentieth is left nevertheless, and only then is more processor time handed out than there is. An op whose stream had
+// nothing to do until now begins `wake` later, since a sleeping thread does not go on at once, and later still where
+// the cores are taken. A transfer that is done before its link lets it sleeps until then.
 
 #include <span>
 

@@ -47,7 +47,7 @@ free_port() {  # one that was free a moment ago
 }
 
 # The same losses to the last bit, the same bytes, whatever ranks are.
-what_counts() { sed '/"step_ns": \[/,/\]/d; /_ns"/d'; }  # all but times
+what_counts() { sed '/"step_ns": \[/,/\]/d; /_ns"/d; /"unit": "ns"/{n;d;}; /"transport"/d'; }  # all but times and how ranks talk
 same() {  # same ARGUMENT...
   timeout 60 "$program" run vit_tiny --json --steps 3 --ranks-as threads "$@" 2>&1 | what_counts >"$work/threads"
   timeout 60 "$program" run vit_tiny --json --steps 3 --ranks-as processes "$@" 2>&1 | what_counts >"$work/processes"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/graph/graph_checks.h"
 #include "tests/runtime/training_fixture.h"
 
 namespace shardscope::runtime {
@@ -81,7 +82,8 @@ TEST(Overlap, TheTimelineSaysWhatWaitsForWhat) {
     const timeline::Timeline t = train(config).timeline;
     const auto edges = std::ranges::count_if(
         graph.edges, [](const core::Edge& edge) { return edge.reason != core::EdgeReason::StreamOrder; });
-    const auto collectives = std::ranges::count_if(graph.ops, [](const core::Op& op) { return op.group.valid(); });
+    const auto collectives =
+        std::ranges::count_if(graph.ops, [](const core::Op& op) { return core::isTransfer(op.kind); });
     std::ptrdiff_t own = 0, peers = 0;
     for (const timeline::Flow& flow : t.flows) {
         const std::uint32_t from = t.lanes[t.spans.lane[flow.from]].rankIndex,

@@ -139,5 +139,18 @@ TEST(CoreEngine, RefusesPricesWithoutCores) {
     EXPECT_FALSE(runOnCores(graph, *wire(graph), g.prices, foldedInstances(graph)));
 }
 
+TEST(CoreEngine, RefusesTransfersThatAreLongerThanTheClock) {
+    GraphByHand g;
+    const auto compute = g.stream(StreamKind::Compute);
+    g.beginClass(1);
+    g.op(OpKind::Compute, compute, 100);
+    const auto graph = g.freeze();
+    Prices prices = g.prices;
+    prices.shared = SharedCores{2, 1, {{1e18, 0, 0}}};
+    EXPECT_FALSE(runOnCores(graph, *wire(graph), prices, foldedInstances(graph)));
+    prices.shared->transfers = {{0, 0, 0}};
+    EXPECT_TRUE(runOnCores(graph, *wire(graph), prices, foldedInstances(graph)));
+}
+
 }  // namespace
 }  // namespace shardscope::sim
