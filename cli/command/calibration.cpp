@@ -129,11 +129,7 @@ RunMachine machineOfRun(const runtime::TrainConfig& config, bool processes, cons
 
 Result<core::MachineTimes> loadMachineTimes(const std::string& path, const runtime::TrainConfig& config, bool processes,
                                             const std::string& program) {
-    SHARDSCOPE_ASSIGN(const std::string text, readFile(path));
-    SHARDSCOPE_ASSIGN(const core::Document document, core::parseJson(text, path));
-    SHARDSCOPE_ASSIGN(core::MachineTimes times, core::parseMachineTimes(document, path));
-    SHARDSCOPE_TRY(checkMeasuredFor(times, machineOfRun(config, processes, program), path));
-    return times;
+    return readTimesFor(machineOfRun(config, processes, program), path, "this run");
 }
 
 Result<void> runCalibrate(const Arguments& arguments, const TextStyle&) {

@@ -23,7 +23,6 @@ using core::WorkStage;
 namespace {
 
 constexpr std::int64_t kLargestRun = std::int64_t{1} << 30;
-constexpr const char* kAnew = "write the file anew (`shardscope run -o FILE.json.gz`)";
 
 /// A scenario with the graph that it makes.
 struct Built {
@@ -132,7 +131,7 @@ Result<Built> graphOf(const OpenedRun& run, const core::Work& work) {
     const Document* hash = run.file.about.find("graph_hash");
     if (hash == nullptr || hash->text != fmt::format("{:016x}", built.graph->hash))
         return fail(ErrorCode::Unsupported, "another version of Shardscope ran it: its graph is not the one made today",
-                    run.loaded.source, kAnew);
+                    run.loaded.source, formats::kWriteRunAnew);
     return built;
 }
 
@@ -144,14 +143,6 @@ std::int64_t integerOf(const Document& about, std::string_view key) {
 std::string textOf(const Document& about, std::string_view key) {
     const Document* found = about.find(key);
     return found != nullptr && found->kind == Document::Kind::Text ? found->text : std::string();
-}
-
-Result<core::MachineTimes> timesFromFile(const std::string& path, const RunMachine& machine) {
-    SHARDSCOPE_ASSIGN(const std::string text, readFile(path));
-    SHARDSCOPE_ASSIGN(const Document document, core::parseJson(text, path));
-    SHARDSCOPE_ASSIGN(core::MachineTimes times, core::parseMachineTimes(document, path));
-    SHARDSCOPE_TRY(checkMeasuredFor(times, machine, path, "the run"));
-    return times;
 }
 
 }  // namespace
@@ -172,10 +163,11 @@ Result<OpenedRun> openRun(const std::string& path, const std::string& timesFrom,
         SHARDSCOPE_ASSIGN(run.file, formats::readRunFile(bytes, path, kLargestRun));
     }
     SHARDSCOPE_TRY(work.goOn());
-    if (run.file.timeline.ranks.empty()) return fail(ErrorCode::Input, "a run without a rank", path, kAnew);
+    if (run.file.timeline.ranks.empty())
+        return fail(ErrorCode::Input, "a run without a rank", path, formats::kWriteRunAnew);
     const Document *machine = run.file.about.find("machine"), *measured = run.file.about.find("measured");
     if (machine == nullptr || measured == nullptr)
-        return fail(ErrorCode::Input, "'machine' or 'measured' is missing", path + ", about", kAnew);
+        return fail(ErrorCode::Input, "'machine' or 'measured' is missing", path + ", about", formats::kWriteRunAnew);
     SHARDSCOPE_ASSIGN(run.machine, runMachineFrom(*machine, path + ", about, machine"));
     SHARDSCOPE_ASSIGN(run.measured, figuresFrom(*measured, path + ", about, measured"));
     const std::string where = path + ", scenario";
@@ -192,7 +184,7 @@ Result<OpenedRun> openRun(const std::string& path, const std::string& timesFrom,
         run.noGraph = std::move(inputs).error();
     run.timesFrom = timesFrom;
     if (!timesFrom.empty()) {
-        SHARDSCOPE_ASSIGN(run.times, timesFromFile(timesFrom, run.machine));
+        SHARDSCOPE_ASSIGN(run.times, readTimesFor(run.machine, timesFrom, "the run"));
     } else if (run.file.machine.kind != Document::Kind::Null) {
         auto times = core::parseMachineTimes(run.file.machine, path + ", machine");
         if (times)

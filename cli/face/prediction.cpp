@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 #include "cli/face/text_picture.h"
@@ -14,6 +13,7 @@
 #include "sim/price/machine_price.h"
 #include "sim/run/simulate.h"
 #include "sim/run/to_timeline.h"
+#include "traces/formats/run_file.h"
 
 namespace shardscope::cli {
 
@@ -21,8 +21,6 @@ using core::Document;
 using timeline::Timeline;
 
 namespace {
-
-constexpr std::string_view kOps = "ops: ";
 
 const char* unitOf(bool bytes) {
     return bytes ? "bytes" : "ns";
@@ -70,7 +68,8 @@ std::vector<RunFigure> runFigures(double step, const MeanTimes& mean, std::int64
     std::vector<RunFigure> ops;
     for (std::size_t a = 0; a < mean.activities.size(); ++a)
         if (mean.activities[a] > 0)
-            ops.push_back({fmt::format("{}{}", kOps, timeline::nameOfActivitySlot(a)), mean.activities[a], false});
+            ops.push_back(
+                {fmt::format("{}{}", kOpsFigure, timeline::nameOfActivitySlot(a)), mean.activities[a], false});
     std::ranges::sort(ops, {}, &RunFigure::what);
     figures.insert(figures.end(), ops.begin(), ops.end());
     figures.push_back({"peak memory", static_cast<double>(peak), true});
@@ -106,8 +105,7 @@ core::Result<std::vector<RunFigure>> figuresFrom(const Document& document, const
     constexpr std::size_t kMostFigures = 256;
     constexpr double kMostValue = 0x1p61;  // rounded, it is shown as 64 bits
     const auto wrong = [&](std::string message) {
-        return core::fail(core::ErrorCode::Input, std::move(message), where,
-                          "write the file anew (`shardscope run -o FILE.json.gz`)");
+        return core::fail(core::ErrorCode::Input, std::move(message), where, formats::kWriteRunAnew);
     };
     if (document.kind != Document::Kind::List)
         return wrong(fmt::format("found {}, expected a list of figures", core::describeKind(document.kind)));
@@ -138,7 +136,7 @@ std::vector<FigureRow> figureRows(std::span<const std::vector<RunFigure>> runs) 
                 // Ops stand together, by name; memory is the last.
                 if (!figure.bytes)
                     row = std::ranges::find_if(rows, [&](const FigureRow& other) {
-                        return other.bytes || (other.what.starts_with(kOps) && other.what > figure.what);
+                        return other.bytes || (other.what.starts_with(kOpsFigure) && other.what > figure.what);
                     });
                 row = rows.insert(row, {figure.what, figure.bytes, std::vector<double>(runs.size())});
             }

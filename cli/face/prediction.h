@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/document.h"
@@ -28,6 +29,8 @@ struct PredictedRun {
 [[nodiscard]] core::Result<PredictedRun> predictRun(const core::StepGraph& graph, const core::Model& model,
                                                     const core::MachineTimes& machine);
 
+/// What the names of figures of ops begin with.
+inline constexpr std::string_view kOpsFigure = "ops: ";
 /// One figure of a run: nanoseconds, or bytes.
 struct RunFigure {
     std::string what;  ///< "step", "waiting", "ops: all-gather", "peak memory"

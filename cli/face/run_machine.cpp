@@ -4,7 +4,9 @@
 
 #include <utility>
 
+#include "cli/face/files.h"
 #include "core/base/printable.h"
+#include "traces/formats/run_file.h"
 
 namespace shardscope::cli {
 
@@ -36,8 +38,7 @@ Document documentOf(const RunMachine& machine) {
 Result<RunMachine> runMachineFrom(const Document& document, const std::string& where) {
     RunMachine machine;
     const auto wrong = [&](const char* key, const char* kind) {
-        return fail(ErrorCode::Input, fmt::format("'{}' is no {}", key, kind), where,
-                    "write the file anew (`shardscope run -o FILE.json.gz`)");
+        return fail(ErrorCode::Input, fmt::format("'{}' is no {}", key, kind), where, formats::kWriteRunAnew);
     };
     for (const auto& [key, text] : {std::pair{"processor", &machine.processor}, std::pair{"device", &machine.device},
                                     std::pair{"transport", &machine.transport}}) {
@@ -62,8 +63,10 @@ Result<RunMachine> runMachineFrom(const Document& document, const std::string& w
     return machine;
 }
 
-Result<void> checkMeasuredFor(const core::MachineTimes& times, const RunMachine& machine, const std::string& path,
-                              const std::string& run) {
+Result<core::MachineTimes> readTimesFor(const RunMachine& machine, const std::string& path, const std::string& run) {
+    SHARDSCOPE_ASSIGN(const std::string text, readFile(path));
+    SHARDSCOPE_ASSIGN(const Document document, core::parseJson(text, path));
+    SHARDSCOPE_ASSIGN(core::MachineTimes times, core::parseMachineTimes(document, path));
     const auto differs = [&](const char* what, const std::string& file, const std::string& here) -> Result<void> {
         if (file == here) return {};
         return fail(ErrorCode::Input, fmt::format("measured with the {} {}, {} has {}", what, file, run, here), path,
@@ -73,7 +76,8 @@ Result<void> checkMeasuredFor(const core::MachineTimes& times, const RunMachine&
     SHARDSCOPE_TRY(differs("number of cores", std::to_string(times.cores), std::to_string(machine.cores)));
     SHARDSCOPE_TRY(differs("device", core::printable(times.device), machine.device));
     if (machine.ranks > 1) SHARDSCOPE_TRY(differs("transport", core::printable(times.transport), machine.transport));
-    return differs("artificial link", linkText(times.link), linkText(machine.link));
+    SHARDSCOPE_TRY(differs("artificial link", linkText(times.link), linkText(machine.link)));
+    return times;
 }
 
 }  // namespace shardscope::cli

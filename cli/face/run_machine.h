@@ -24,9 +24,9 @@ struct RunMachine {
 /// Errors: members that are missing or of another kind.
 [[nodiscard]] core::Result<RunMachine> runMachineFrom(const core::Document& document, const std::string& where);
 
-/// Errors: times (in the file `path`) of another machine, device, transport or link than the run's; `run` is what the
-/// run is called.
-[[nodiscard]] core::Result<void> checkMeasuredFor(const core::MachineTimes& times, const RunMachine& machine,
-                                                  const std::string& path, const std::string& run = "this run");
+/// Reads what `calibrate -o` wrote. Errors: times of another machine, device, transport or link than the run's; `run`
+/// is what the run is called.
+[[nodiscard]] core::Result<core::MachineTimes> readTimesFor(const RunMachine& machine, const std::string& path,
+                                                            const std::string& run);
 
 }  // namespace shardscope::cli

@@ -67,6 +67,7 @@ enum class Phase : std::uint8_t {
     Reduction,
     Optimizer
 };
+inline constexpr std::size_t kPhases = static_cast<std::size_t>(Phase::Optimizer) + 1;
 
 /// Streams every class may use; a graph lists the ones in use by name, and a policy may add more ("all_gather#2").
 enum class StreamKind : std::uint8_t {
@@ -104,25 +105,27 @@ struct KernelRange {
     bool backward = false;
 };
 
+/// Op::match of ops that meet those of their own class alone.
+inline constexpr std::uint32_t kNoMatch = 0xffffffffu;
+
 struct Op {
     OpKind kind = OpKind::Compute;
     Phase phase = Phase::Forward;
     std::uint8_t stream = 0;  ///< StepGraph::streams
     std::uint16_t microBatch = 0;
     ClassId rankClass;
-    UnitId unit;    ///< none where no unit is concerned
-    GroupId group;  ///< collectives and point-to-point
-    std::uint32_t match =
-        0xffffffffu;             ///< ops of different classes with one number are one transfer (Send with Receive)
-    KernelRange kernels;         ///< Compute only
-    Bytes bytes;                 ///< payload, see OpKind
-    Bytes read, written;         ///< device-memory traffic of copies and of the optimizer
-    DType dtype = DType::F32;    ///< of the payload (of the destination for casts)
-    LayerId boundary;            ///< Send, Receive: the layer whose output (or input gradient) is the message
-    double factor = 1;           ///< PreDivide, PostDivide, BucketCopyIn; ReduceScatter: the sum is divided by it
-    bool average = false;        ///< ReduceScatter, AllReduce: divide the sum by the group's size
-    bool accumulate = false;     ///< ReduceCopyOut, KeepGradients, CopyToHost: add to the gradients that are there
-    std::uint16_t launches = 1;  ///< kernels that the host launches for it (Compute: its kernel count)
+    UnitId unit;                     ///< none where no unit is concerned
+    GroupId group;                   ///< collectives and point-to-point
+    std::uint32_t match = kNoMatch;  ///< ops of different classes with one number are one transfer (Send with Receive)
+    KernelRange kernels;             ///< Compute only
+    Bytes bytes;                     ///< payload, see OpKind
+    Bytes read, written;             ///< device-memory traffic of copies and of the optimizer
+    DType dtype = DType::F32;        ///< of the payload (of the destination for casts)
+    LayerId boundary;                ///< Send, Receive: the layer whose output (or input gradient) is the message
+    double factor = 1;               ///< PreDivide, PostDivide, BucketCopyIn; ReduceScatter: the sum is divided by it
+    bool average = false;            ///< ReduceScatter, AllReduce: divide the sum by the group's size
+    bool accumulate = false;         ///< ReduceCopyOut, KeepGradients, CopyToHost: add to the gradients that are there
+    std::uint16_t launches = 1;      ///< kernels that the host launches for it (Compute: its kernel count)
 };
 
 /// Why an op waits for another.

@@ -3,26 +3,13 @@
 #include <cassert>
 #include <utility>
 
+#include "core/base/full_names.h"
 #include "core/model/size_check.h"
 
 namespace shardscope::core {
 namespace {
 
 constexpr double kLargest = 4.6e18;  // 2^62
-
-/// Puts "prefix.name" in place of `full`, whose memory serves again.
-const std::string& join(std::string& full, std::string_view prefix, std::string_view name) {
-    full = prefix;
-    if (!prefix.empty() && !name.empty()) full += '.';
-    return full += name;
-}
-
-std::string join(std::string_view prefix, std::string_view name) {
-    std::string full;
-    full.reserve(prefix.size() + 1 + name.size());
-    join(full, prefix, name);
-    return full;
-}
 
 }  // namespace
 
@@ -61,7 +48,7 @@ ModuleId ModelBuilder::module(std::string fullName, std::string type) {
 ParameterId ModelBuilder::parameter(ModuleId module, std::string_view name, Shape shape) {
     Module& owner = m_model.modules[module.index()];
     const ParameterId id(m_model.parameters.size());
-    std::string full = join(owner.name, name);
+    std::string full = joinNames(owner.name, name);
     owner.parameters.push_back(id);
     m_parameters.emplace(full, id);
     m_model.parameters.push_back({std::move(full), std::move(shape), module, false});
@@ -71,7 +58,7 @@ ParameterId ModelBuilder::parameter(ModuleId module, std::string_view name, Shap
 void ModelBuilder::tie(ModuleId module, std::string_view name, ParameterId parameter) {
     Module& user = m_model.modules[module.index()];
     user.parameters.push_back(parameter);
-    m_parameters.emplace(join(user.name, name), parameter);
+    m_parameters.emplace(joinNames(user.name, name), parameter);
     m_model.parameters[parameter.index()].tied = true;
 }
 
@@ -97,12 +84,12 @@ void ModelBuilder::layer(std::string name, LayerKind kind, std::string_view modu
         };
         layer.module = moduleOf(module);
         layer.modules.reserve(p.modules.size());
-        for (const ProgramModule& m : p.modules) layer.modules.push_back(moduleOf(join(full, module, m.name)));
+        for (const ProgramModule& m : p.modules) layer.modules.push_back(moduleOf(joinNames(full, module, m.name)));
     }
     for (const Tensor& tensor : p.tensors) {
         if (tensor.role != TensorRole::Parameter) continue;
         assert(tensor.slot == layer.parameters.size());
-        const ParameterId parameter = find(join(full, module, tensor.name));
+        const ParameterId parameter = find(joinNames(full, module, tensor.name));
         assert(m_model.parameters[parameter.index()].shape == tensor.shape);
         layer.parameters.push_back(parameter);
     }

@@ -63,6 +63,13 @@ std::vector<TensorId> savedForBackward(const Program& program) {
     return saved;
 }
 
+bool readsBatch(const Program& program, const Kernel& kernel) {
+    return std::any_of(kernel.inputs.begin(), kernel.inputs.end(), [&](TensorId input) {
+        const TensorId owner = program.tensor(input).storage.valid() ? program.tensor(input).storage : input;
+        return program.tensor(owner).role == TensorRole::Batch;
+    });
+}
+
 void fillTraffic(Program& program) {
     for (std::vector<Kernel>* kernels : {&program.forward, &program.backward}) {
         for (Kernel& kernel : *kernels) {

@@ -63,6 +63,9 @@ struct Program {
 /// first forward appearance. Parameters are left out; Input, Batch and Shared storages are included (their role tells).
 [[nodiscard]] std::vector<TensorId> savedForBackward(const Program& program);
 
+/// Whether the kernel reads what the batch brings: images, token ids, labels.
+[[nodiscard]] bool readsBatch(const Program& program, const Kernel& kernel);
+
 /// Fills Kernel::read and written from the operands of every kernel: each operand's own bytes once. A view among the
 /// outputs of which the owner is an output too counts with its owner.
 void fillTraffic(Program& program);

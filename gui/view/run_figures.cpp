@@ -15,8 +15,6 @@ class RunWords {
     Q_DECLARE_TR_FUNCTIONS(RunWords)
 };
 
-constexpr std::string_view kOps = "ops: ";
-
 // What ops are called beside collectives, which keep their names in every language.
 [[maybe_unused]] constexpr const char* kMarked[] = {
     QT_TRANSLATE_NOOP("RunWords", "forward"),         QT_TRANSLATE_NOOP("RunWords", "backward"),
@@ -62,8 +60,8 @@ QString runFigureName(const std::string& what) {
     if (what == "waiting") return RunWords::tr("Waiting");
     if (what == "idle") return RunWords::tr("Idle");
     if (what == "peak memory") return RunWords::tr("Peak memory");
-    if (!what.starts_with(kOps)) return toQString(what);
-    const std::string name = what.substr(kOps.size());
+    if (!what.starts_with(cli::kOpsFigure)) return toQString(what);
+    const std::string name = what.substr(cli::kOpsFigure.size());
     return RunWords::tr("Ops: %1").arg(RunWords::tr(name.c_str()));
 }
 
@@ -73,7 +71,7 @@ QString runFigureMeaning(const std::string& what) {
             "From the beginning of the first rank to the end of the last; measured: the median of the steps, without "
             "the first two where there are more.");
     if (what == "peak memory") return RunWords::tr("The most that a rank's allocator counts at one moment of a step.");
-    if (what.starts_with(kOps))
+    if (what.starts_with(cli::kOpsFigure))
         return RunWords::tr(
             "How long a mean rank's ops of this kind take together, also beside others; transfers from the arrival of "
             "the last member on.");

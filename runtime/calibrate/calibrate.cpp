@@ -19,7 +19,7 @@ using core::Result;
 
 namespace {
 
-constexpr std::int64_t kUnmeasuredSteps = 2;  // kernels are made, memory is touched for the first time
+constexpr auto kUnmeasuredSteps = static_cast<std::int64_t>(kWarmUpSteps);
 constexpr std::int64_t kRepeats = 15;
 
 /// Samples of the model's shapes; what they show does not matter.
@@ -141,7 +141,10 @@ public:
         StepObserver observer;
         observer.launched = [this](core::OpId op, const LiveBytes&) {
             const std::int64_t now = m_device.now();
-            if (m_last >= 0) m_issued.push_back({callsOf(m_graph.ops[op.index()]), seconds(now - m_last)});
+            // Of ops whose calls of the device are their kernels.
+            const core::Op& issued = m_graph.ops[op.index()];
+            if (m_last >= 0 && issued.kind == core::OpKind::Compute)
+                m_issued.push_back({static_cast<double>(issued.kernels.count), seconds(now - m_last)});
             m_last = now;
         };
         return observer;
@@ -161,9 +164,6 @@ public:
 
 private:
     static double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
-    static double callsOf(const core::Op& op) {
-        return op.kind == core::OpKind::Compute ? static_cast<double>(op.kernels.count) : 0;
-    }
 
     const core::StepGraph& m_graph;
     const Device& m_device;
@@ -229,7 +229,7 @@ std::map<std::string, double> kernelTimes(Seen& seen, std::int64_t ranks, std::i
     return times;
 }
 
-/// A line over the calls of an op: the mean of ops without outliers, by least squares.
+/// A line over the calls of an op, through the medians of ops with as many.
 void setIssue(std::vector<core::BytesSample> samples, core::HostTimes& host) {
     std::map<double, std::vector<double>> byCalls;
     for (const core::BytesSample& one : samples) byCalls[one.bytes].push_back(one.seconds);

@@ -161,16 +161,9 @@ Result<void> Executor::loadBatch(const core::Op& op) {
         return {};
     const core::Program& program = m_model.programOf(m_model.layers[op.kernels.layer.index()]);
     const auto& kernels = op.kernels.backward ? program.backward : program.forward;
-    const auto readsData = [&](const core::Kernel& kernel) {
-        return std::any_of(kernel.inputs.begin(), kernel.inputs.end(), [&](core::TensorId input) {
-            const core::TensorId owner = program.tensor(input).storage;
-            return program.tensor(input).role == TensorRole::Batch ||
-                   (owner.valid() && program.tensor(owner).role == TensorRole::Batch);
-        });
-    };
     const std::size_t end = std::min<std::size_t>(op.kernels.first + op.kernels.count, kernels.size());
     for (std::size_t k = op.kernels.first; k < end; ++k)
-        if (readsData(kernels[k])) {
+        if (core::readsBatch(program, kernels[k])) {
             SHARDSCOPE_TRY(batchOf(op));
             return {};
         }

@@ -23,6 +23,10 @@ constexpr std::int64_t kFarthest = std::int64_t{1} << 60, kLongest = std::int64_
 
 constexpr const char* kSameProgram = "start every rank with the same program";
 
+bool isTime(std::int64_t ns) {
+    return ns >= 0 && ns <= kLongest;
+}
+
 bool near(std::int64_t instant) {
     return instant >= -kFarthest && instant <= kFarthest;
 }
@@ -59,13 +63,8 @@ void put(WireWriter& out, const LiveBytes& bytes) {
     for (const std::int64_t ofCategory : bytes) out.put(ofCategory);
 }
 
-constexpr std::int64_t timeline::Breakdown::*kBreakdown[] = {
-    &timeline::Breakdown::compute,   &timeline::Breakdown::transfer,     &timeline::Breakdown::copy,
-    &timeline::Breakdown::waiting,   &timeline::Breakdown::idle,         &timeline::Breakdown::step,
-    &timeline::Breakdown::totalCopy, &timeline::Breakdown::totalTransfer};
-
 void put(WireWriter& out, const StepTimes& times) {
-    for (const auto member : kBreakdown) out.put(times.breakdown.*member);
+    for (const auto member : timeline::kBreakdownTimes) out.put(times.breakdown.*member);
     for (const std::int64_t time : times.activities) out.put(time);
 }
 
@@ -118,7 +117,7 @@ void get(WireReader& in, LiveBytes& bytes) {
 }
 
 void get(WireReader& in, StepTimes& times) {
-    for (const auto member : kBreakdown) times.breakdown.*member = in.get<std::int64_t>();
+    for (const auto member : timeline::kBreakdownTimes) times.breakdown.*member = in.get<std::int64_t>();
     for (std::int64_t& time : times.activities) time = in.get<std::int64_t>();
 }
 
@@ -220,8 +219,8 @@ Result<RankMessage> decode(std::span<const std::byte> bytes) {
 }
 
 bool canHaveBeen(const RankStep& step, std::int64_t steps) {
-    return step.step >= 0 && step.step < steps && lasts(step.beginNs, step.endNs) && step.waitingNs >= 0 &&
-           step.waitingNs <= kLongest && step.peakBytes >= 0 && step.peakBytes <= kFarthest;
+    return step.step >= 0 && step.step < steps && lasts(step.beginNs, step.endNs) && isTime(step.exposedNs) &&
+           isTime(step.waitingNs) && step.peakBytes >= 0 && step.peakBytes <= kFarthest;
 }
 
 Result<void> checkResult(const RankResult& result, const Training& training, std::int64_t rank) {
@@ -236,9 +235,8 @@ Result<void> checkResult(const RankResult& result, const Training& training, std
     const auto own = std::find_if(graph.classes.begin(), graph.classes.end(),
                                   [&](const core::RankClass& one) { return one.stage == stage; });
     if (own == graph.classes.end() || record.report.rankClass != own->name) return refuse("is that of another stage");
-    const auto isTime = [](std::int64_t time) { return time >= 0 && time <= kLongest; };
     const StepTimes& typical = record.report.typical;
-    if (!std::all_of(std::begin(kBreakdown), std::end(kBreakdown),
+    if (!std::all_of(std::begin(timeline::kBreakdownTimes), std::end(timeline::kBreakdownTimes),
                      [&](auto member) { return isTime(typical.breakdown.*member); }) ||
         !std::all_of(typical.activities.begin(), typical.activities.end(), isTime))
         return refuse("has times that no step takes");

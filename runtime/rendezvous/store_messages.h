@@ -23,7 +23,7 @@ enum class ConnectionPurpose : std::uint8_t {
 };
 
 inline constexpr std::uint32_t kStoreMagic = 0x31534853;  // "SHS1"
-inline constexpr std::uint32_t kStoreVersion = 2;
+inline constexpr std::uint32_t kStoreVersion = 3;
 inline constexpr std::size_t kMostKey = 512, kMostValue = std::size_t{1} << 16;
 inline constexpr std::size_t kMostKeys = 100'000;
 inline constexpr std::size_t kPiece = std::size_t{1} << 19;  ///< of a told message

@@ -48,9 +48,7 @@ StepTimes medianTimes(const std::vector<StepTimes>& steps) {
         return std::llround(core::medianOf(std::move(values)));
     };
     StepTimes typical;
-    for (const auto member : {&timeline::Breakdown::compute, &timeline::Breakdown::transfer, &timeline::Breakdown::copy,
-                              &timeline::Breakdown::waiting, &timeline::Breakdown::idle, &timeline::Breakdown::step,
-                              &timeline::Breakdown::totalTransfer, &timeline::Breakdown::totalCopy})
+    for (const auto member : timeline::kBreakdownTimes)
         typical.breakdown.*member = median([&](const StepTimes& step) { return step.breakdown.*member; });
     for (std::size_t a = 0; a < typical.activities.size(); ++a)
         typical.activities[a] = median([&](const StepTimes& step) { return step.activities[a]; });

@@ -20,7 +20,7 @@ std::string ClockEngine::refusal(const core::StepGraph& graph, const Wiring& wir
         const core::Group& group = graph.groups[op.group.index()];
         if (communicator != kNoOp && communicator != group.communicator) return "several communicators";
         communicator = group.communicator;
-        if (op.match != kNoOp) return "point-to-point transfers";
+        if (op.match != core::kNoMatch) return "point-to-point transfers";
         if (ranks > 1 && group.size != ranks) return "groups that are not the whole class";
     }
     if (ranks > 1 && ranks != graph.classes.front().multiplicity) return "a part of the class";

@@ -30,7 +30,7 @@ core::Result<TransferMembers> findMembers(const core::StepGraph& graph, std::spa
     std::vector<Seat> seats;
     std::unordered_map<std::uint32_t, std::uint32_t> opsOfMatch;
     for (const core::Op& op : graph.ops)
-        if (isTransfer(op.kind) && op.match != kNoOp) ++opsOfMatch[op.match];
+        if (isTransfer(op.kind) && op.match != core::kNoMatch) ++opsOfMatch[op.match];
     for (std::size_t i = 0; i < instances.size(); ++i) {
         const core::RankClass& rankClass = graph.classes[instances[i].rankClass.index()];
         for (std::uint32_t op = rankClass.opBegin; op < rankClass.opEnd; ++op) {
@@ -39,7 +39,7 @@ core::Result<TransferMembers> findMembers(const core::StepGraph& graph, std::spa
             Seat seat;
             seat.member = {static_cast<std::uint32_t>(i), op,
                            static_cast<std::uint32_t>(firstSlot[i] + op - rankClass.opBegin)};
-            seat.matched = o.match != kNoOp;
+            seat.matched = o.match != core::kNoMatch;
             seat.meeting = seat.matched ? o.match : op;
             seat.coordinate = instances[i].coordinate;
             if (!seat.matched) {

@@ -110,8 +110,7 @@ private:
         const core::Program& program = m_model.programOf(m_model.layers[op.kernels.layer.index()]);
         const auto& kernels = op.kernels.backward ? program.backward : program.forward;
         for (std::uint32_t k = op.kernels.first; k < op.kernels.first + op.kernels.count; ++k)
-            for (const core::TensorId input : kernels[k].inputs)
-                if (program.tensor(input).role == core::TensorRole::Batch) return true;
+            if (core::readsBatch(program, kernels[k])) return true;
         return false;
     }
 

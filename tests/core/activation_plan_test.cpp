@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <set>
 
 #include "core/graph/build.h"
 #include "core/graph/host_memory.h"
 #include "core/model/named_decoders.h"
 #include "core/model/vit.h"
+#include "tests/core/kernel_slots.h"
 
 namespace shardscope::core {
 namespace {
@@ -103,21 +103,7 @@ TEST(ActivationPlan, AStorageLivesFromTheOpThatMakesItToTheLastThatTouchesIt) {
 std::int64_t mostKernelByKernel(const Model& model, const Plan& plan) {
     const Stage stage{0, 1, LayerId(std::size_t{0}), LayerId(model.layers.size())};
     const RecomputeTable recompute(model, plan);
-    std::vector<PassSlot> slots;
-    const auto add = [&](std::size_t l, bool backward, bool again, std::uint32_t k) {
-        slots.push_back({PassSlot::Kind::Kernels, {LayerId(l), k, 1, backward}, again});
-    };
-    for (std::size_t l = 0; l < model.layers.size(); ++l)
-        for (std::uint32_t k = 0; k < model.programOf(model.layers[l]).forward.size(); ++k) add(l, false, false, k);
-    for (std::size_t l = model.layers.size(); l-- > 0;) {
-        const Recompute& again = recompute.of(LayerId(l));
-        for (std::uint32_t k = 0; k < model.programOf(model.layers[l]).backward.size(); ++k) {
-            if (!again.empty() && again.trigger == k)
-                for (std::uint32_t f = 0; f < again.end; ++f)
-                    if (again.again[f]) add(l, false, true, f);
-            add(l, true, false, k);
-        }
-    }
+    const std::vector<PassSlot> slots = tests::kernelSlots(model, recompute);
     const ActivationPlan planned = planActivations(model, stage, slots, recompute);
     std::vector<std::int64_t> live(slots.size() + 1, 0);
     for (const ActivationPlan::Piece& piece : planned.pieces) {

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "core/graph/activation_plan.h"
 #include "core/graph/build.h"
 #include "core/graph/host_memory.h"
 #include "core/model/vit.h"
+#include "tests/core/kernel_slots.h"
 
 namespace shardscope::core {
 namespace {
@@ -22,21 +22,10 @@ class KernelByKernel {
 public:
     KernelByKernel(const Model& model, const Plan& plan) {
         const RecomputeTable recompute(model, plan);
-        std::vector<PassSlot> slots;
-        const auto add = [&](std::size_t l, bool backward, bool again, std::uint32_t k) {
-            m_slotOf[{l, backward, again, k}] = slots.size();
-            slots.push_back({PassSlot::Kind::Kernels, {LayerId(l), k, 1, backward}, again});
-        };
-        for (std::size_t l = 0; l < model.layers.size(); ++l)
-            for (std::uint32_t k = 0; k < model.programOf(model.layers[l]).forward.size(); ++k) add(l, false, false, k);
-        for (std::size_t l = model.layers.size(); l-- > 0;) {
-            const Recompute& again = recompute.of(LayerId(l));
-            for (std::uint32_t k = 0; k < model.programOf(model.layers[l]).backward.size(); ++k) {
-                if (!again.empty() && again.trigger == k)
-                    for (std::uint32_t f = 0; f < again.end; ++f)
-                        if (again.again[f]) add(l, false, true, f);
-                add(l, true, false, k);
-            }
+        const std::vector<PassSlot> slots = tests::kernelSlots(model, recompute);
+        for (std::size_t s = 0; s < slots.size(); ++s) {
+            const KernelRange& of = slots[s].kernels;
+            m_slotOf[{of.layer.index(), of.backward, slots[s].recompute, of.first}] = s;
         }
         const Stage stage{0, 1, LayerId(std::size_t{0}), LayerId(model.layers.size())};
         const ActivationPlan planned = planActivations(model, stage, slots, recompute);

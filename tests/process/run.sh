@@ -42,7 +42,8 @@ for command in compare simulate sweep graph run calibrate models clusters doctor
   # shellcheck disable=SC2086
   (cd "$work" && ln -sfn "$OLDPWD/examples" examples)
   ( cd "$work" && timeout 60 "$program" $example >example.out 2>example.err )
-  check "the example of $command --help fails: $example: $(head -c 300 "$work/example.err")" test $? -eq 0
+  status=$?
+  check "the example of $command --help fails: $example: $(head -c 300 "$work/example.err")" test $status -eq 0
 done
 
 # Questions about a plan: sentences, or members of the report.

@@ -39,21 +39,23 @@ TEST(Autocast, StagesAndRecomputationChangeNoBit) {
     }
 }
 
-// Where the batch is divided, every part of a gradient is rounded to bfloat16 (8 bits) by itself, and parts cancel.
-TEST(Autocast, DividedBatchesAgreeWithinTheRoundingOfProducts) {
+// Where the batch is divided, every part of a gradient is rounded to bfloat16 by itself: it lies no more than twice as
+// far from float32's as that of the whole batch does, whose rounding is of the same kind.
+TEST(Autocast, DividedBatchesAreAsNearToFloat32) {
     const TrainConfig alone = prepared(single(12), true);
-    const ParameterValues gradients = firstGradients(alone);
+    const ParameterValues whole = firstGradients(alone), exact = firstGradients(prepared(single(12), false));
     const core::Model model = modelFor(alone);
+    const auto distance = [&](const ParameterValues& of, std::size_t p) {
+        return relativeDistance(withoutKeyBias(model.parameters[p], of[p]),
+                                withoutKeyBias(model.parameters[p], exact[p]));
+    };
     TrainConfig views = ddp(12, 2, 3);
     views.plan.ddp.gradientAsBucketView = true;
     for (const TrainConfig& config : {single(12, 3), naive(12, 2, 3), ddp(12, 3), ddp(12, 2, 3), views}) {
         SCOPED_TRACE(config.plan.name);
         const ParameterValues found = firstGradients(prepared(config, true));
         for (std::size_t p = 0; p < found.size(); ++p)
-            EXPECT_LE(relativeDistance(withoutKeyBias(model.parameters[p], found[p]),
-                                       withoutKeyBias(model.parameters[p], gradients[p])),
-                      1.0 / 32)
-                << model.parameters[p].name;
+            EXPECT_LE(distance(found, p), 2 * distance(whole, p)) << model.parameters[p].name;
     }
 }
 

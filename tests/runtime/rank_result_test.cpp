@@ -106,6 +106,8 @@ TEST(RankSteps, OnlyThoseThatCanHaveBeenAreTold) {
     EXPECT_FALSE(with([](auto& s) { s.endNs = 99; }));
     EXPECT_FALSE(with([](auto& s) { s.endNs = kNever; }));
     EXPECT_FALSE(with([](auto& s) { s.beginNs = -kNever; }));
+    EXPECT_FALSE(with([](auto& s) { s.exposedNs = -1; }));
+    EXPECT_FALSE(with([](auto& s) { s.exposedNs = kNever; }));
     EXPECT_FALSE(with([](auto& s) { s.waitingNs = -1; }));
     EXPECT_FALSE(with([](auto& s) { s.waitingNs = kNever; }));
     EXPECT_FALSE(with([](auto& s) { s.peakBytes = -1; }));

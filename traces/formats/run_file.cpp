@@ -24,7 +24,6 @@ namespace {
 
 constexpr const char* kSchema = "shardscope.timeline";
 constexpr std::int64_t kVersion = 2;
-constexpr const char* kHint = "write the file anew (`shardscope run -o FILE.json.gz`)";
 constexpr const char* kOpenable =
     "open a file of a run (`shardscope run -o FILE.json.gz`); traces of other tools are not read yet";
 constexpr auto kMost32 = static_cast<std::int64_t>(std::numeric_limits<std::uint32_t>::max());
@@ -60,7 +59,7 @@ public:
         if (amount > (kMostSum - m_sum) / times)
             return fail(ErrorCode::Input,
                         fmt::format("up to row {}, {} sum up to more than {}", row + 1, m_what, kMostSum), m_where,
-                        kHint);
+                        kWriteRunAnew);
         m_sum += times * amount;
         return {};
     }
@@ -77,7 +76,7 @@ public:
     static Result<Table> of(const Document& document, std::string_view key, const std::string& where) {
         const Document* found = document.find(key);
         if (found == nullptr || found->kind != Document::Kind::Table)
-            return fail(ErrorCode::Input, fmt::format("'{}' is no table", key), where, kHint);
+            return fail(ErrorCode::Input, fmt::format("'{}' is no table", key), where, kWriteRunAnew);
         return Table(*found, fmt::format("{}, {}", where, key));
     }
     Table(const Document& document, std::string where) : m_document(&document), m_where(std::move(where)) {}
@@ -87,7 +86,7 @@ public:
     Result<void> column(std::string_view key, std::vector<Number>& numbers, std::int64_t least, std::int64_t most) {
         const Document* found = m_document->find(key);
         if (found == nullptr || found->kind != Document::Kind::Text)
-            return fail(ErrorCode::Input, fmt::format("column '{}' is no text", key), m_where, kHint);
+            return fail(ErrorCode::Input, fmt::format("column '{}' is no text", key), m_where, kWriteRunAnew);
         const std::string_view text = found->text;
         for (std::size_t at = 0; at < text.size();) {
             std::int64_t number = 0;
@@ -97,12 +96,12 @@ public:
                 return fail(ErrorCode::Input,
                             fmt::format("number {} of column '{}' is '{}', expected decimals with a space between two",
                                         numbers.size() + 1, key, text.substr(at, 20)),
-                            m_where, kHint);
+                            m_where, kWriteRunAnew);
             if (number < least || number > most)
                 return fail(ErrorCode::Input,
                             fmt::format("number {} of column '{}' is {}, expected {} to {}", numbers.size() + 1, key,
                                         number, least, most),
-                            m_where, kHint);
+                            m_where, kWriteRunAnew);
             numbers.push_back(static_cast<Number>(number));
             at = next + 1;
         }
@@ -110,7 +109,7 @@ public:
         if (m_rows == static_cast<std::int64_t>(numbers.size())) return {};
         return fail(ErrorCode::Input,
                     fmt::format("column '{}' has {} numbers, the first one {}", key, numbers.size(), m_rows), m_where,
-                    kHint);
+                    kWriteRunAnew);
     }
 
     /// The same into a member of rows that are there.
@@ -195,13 +194,13 @@ Document documentOf(const Timeline& t) {
 Result<void> readStrings(const Document& document, const std::string& where, Timeline& t) {
     const Document* strings = document.find("strings");
     if (strings == nullptr || strings->kind != Document::Kind::List)
-        return fail(ErrorCode::Input, "'strings' is no list", where, kHint);
+        return fail(ErrorCode::Input, "'strings' is no list", where, kWriteRunAnew);
     for (std::size_t i = 0; i < strings->items.size(); ++i) {
         const Document& item = strings->items[i];
         if (item.kind != Document::Kind::Text || (i == 0 && !item.text.empty()) ||
             (i > 0 && t.strings.intern(item.text) != i))
             return fail(ErrorCode::Input, fmt::format("item {} is no text of its own (the first one is empty)", i + 1),
-                        where + ", strings", kHint);
+                        where + ", strings", kWriteRunAnew);
     }
     return {};
 }
@@ -237,11 +236,11 @@ Result<void> readRanks(const Document& document, const std::string& where, Timel
         if (!own || row.stepEnd < row.stepBegin)
             return fail(ErrorCode::Input,
                         fmt::format("rank {} has lanes of others, or a step that ends before it begins", r + 1),
-                        ranks.where(), kHint);
+                        ranks.where(), kWriteRunAnew);
         SHARDSCOPE_TRY(steps.add(r, row.multiplicity, row.stepEnd - row.stepBegin));
         next = row.laneEnd;
     }
-    if (next != t.lanes.size()) return fail(ErrorCode::Input, "lanes of no rank", lanes.where(), kHint);
+    if (next != t.lanes.size()) return fail(ErrorCode::Input, "lanes of no rank", lanes.where(), kWriteRunAnew);
     return {};
 }
 
@@ -281,12 +280,12 @@ Result<void> readSpans(const Document& document, const std::string& where, Timel
                                     !forward   ? "ends before it begins"
                                     : !ordered ? "stands before one of an earlier lane or time"
                                                : "has a dtype or a group that is not there"),
-                        spans.where(), kHint);
+                        spans.where(), kWriteRunAnew);
         if (s.issued[i] < -kMost && s.issued[i] != timeline::kNotIssued)
             return fail(ErrorCode::Input,
                         fmt::format("number {} of column '{}' is {}, expected {} to {}", i + 1, "issued", s.issued[i],
                                     -kMost, kMost),
-                        spans.where(), kHint);
+                        spans.where(), kWriteRunAnew);
         SHARDSCOPE_TRY(times.add(i, t.lanes[s.lane[i]].multiplicity, s.end[i] - s.start[i]));
         SHARDSCOPE_TRY(bytes.add(i, t.lanes[s.lane[i]].multiplicity, s.bytes[i]));
     }
@@ -301,7 +300,7 @@ Result<void> readSpans(const Document& document, const std::string& where, Timel
 Result<void> readCounters(const Document& document, const std::string& where, Timeline& t) {
     const Document* counters = document.find("counters");
     if (counters == nullptr || counters->kind != Document::Kind::List)
-        return fail(ErrorCode::Input, "'counters' is no list", where, kHint);
+        return fail(ErrorCode::Input, "'counters' is no list", where, kWriteRunAnew);
     const std::string of = where + ", counters";
     Sum bytes("the largest values of the counters", of);
     for (std::size_t i = 0; i < counters->items.size(); ++i) {
@@ -314,7 +313,8 @@ Result<void> readCounters(const Document& document, const std::string& where, Ti
                    found->integer < static_cast<std::int64_t>(count);
         };
         if (!names(rank, t.ranks.size()) || !names(name, t.strings.size()))
-            return fail(ErrorCode::Input, "'rank_index' or 'name' names nothing that is there", table.where(), kHint);
+            return fail(ErrorCode::Input, "'rank_index' or 'name' names nothing that is there", table.where(),
+                        kWriteRunAnew);
         timeline::Counter counter;
         counter.rankIndex = static_cast<std::uint32_t>(rank->integer);
         counter.name = static_cast<timeline::StringId>(name->integer);
@@ -323,7 +323,7 @@ Result<void> readCounters(const Document& document, const std::string& where, Ti
         for (std::size_t k = 1; k < counter.time.size(); ++k)
             if (counter.time[k] < counter.time[k - 1])
                 return fail(ErrorCode::Input, fmt::format("number {} of column 'time' is before the one before", k + 1),
-                            table.where(), kHint);
+                            table.where(), kWriteRunAnew);
         if (!counter.value.empty()) SHARDSCOPE_TRY(bytes.add(i, 1, std::ranges::max(counter.value)));
         t.counters.push_back(std::move(counter));
     }
@@ -336,7 +336,7 @@ Result<Timeline> timelineFrom(const Document& document, const std::string& where
     const Document* end = document.find("end");
     if (title == nullptr || title->kind != Document::Kind::Text || end == nullptr ||
         end->kind != Document::Kind::Integer || end->integer < 0 || end->integer > kMost)
-        return fail(ErrorCode::Input, "'title' is no text, or 'end' no time", where, kHint);
+        return fail(ErrorCode::Input, "'title' is no text, or 'end' no time", where, kWriteRunAnew);
     t.title = title->text;
     t.end = end->integer;
     SHARDSCOPE_TRY(readStrings(document, where, t));
@@ -392,10 +392,10 @@ Result<RunFile> readRunFile(std::string_view bytes, const std::string& name, std
     }
     if (static_cast<std::int64_t>(bytes.size()) > limit)
         return fail(ErrorCode::Unsupported, fmt::format("{} bytes, expected at most {}", bytes.size(), limit), name,
-                    kHint);
+                    kWriteRunAnew);
     SHARDSCOPE_TRY(checkOrigin(bytes, name));
     SHARDSCOPE_ASSIGN(const Document file, core::parseJson(bytes, name).map_error([](core::Error error) {
-        if (error.hint.empty()) error.hint = kHint;
+        if (error.hint.empty()) error.hint = kWriteRunAnew;
         return error;
     }));
     const Document* own = file.find("shardscope");
@@ -407,17 +407,17 @@ Result<RunFile> readRunFile(std::string_view bytes, const std::string& name, std
         return fail(ErrorCode::Unsupported,
                     fmt::format("a run in version {}, expected {}",
                                 version == nullptr ? "unknown" : core::writeJson(*version, false), kVersion),
-                    name, kHint);
+                    name, kWriteRunAnew);
     RunFile run;
     const Document* about = own->find("about");
     const Document* timeline = own->find("timeline");
     if (about == nullptr || about->kind != Document::Kind::Table || timeline == nullptr)
-        return fail(ErrorCode::Input, "'about' is no table, or 'timeline' is missing", name, kHint);
+        return fail(ErrorCode::Input, "'about' is no table, or 'timeline' is missing", name, kWriteRunAnew);
     run.about = *about;
     for (const auto& [key, text] : {std::pair{"scenario", &run.scenario}, std::pair{"folder", &run.folder}}) {
         const Document* found = own->find(key);
         if (found == nullptr || found->kind != Document::Kind::Text)
-            return fail(ErrorCode::Input, fmt::format("'{}' is no text", key), name, kHint);
+            return fail(ErrorCode::Input, fmt::format("'{}' is no text", key), name, kWriteRunAnew);
         *text = found->text;
     }
     if (const Document* machine = own->find("machine")) run.machine = *machine;

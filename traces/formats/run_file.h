@@ -20,6 +20,9 @@
 
 namespace shardscope::formats {
 
+/// What to do with a file that cannot be read.
+inline constexpr const char* kWriteRunAnew = "write the file anew (`shardscope run -o FILE.json.gz`)";
+
 struct RunFile {
     core::Document about;    ///< a table; the writer's own
     std::string scenario;    ///< of what ran, as core::writeScenario writes it

@@ -13,7 +13,7 @@
 namespace shardscope::timeline {
 
 /// One for each activity, and one for each phase of the model's kernels.
-inline constexpr std::size_t kActivitySlots = kActivities + 6;
+inline constexpr std::size_t kActivitySlots = kActivities + core::kPhases;
 using ActivityTimes = std::array<std::int64_t, kActivitySlots>;  ///< nanoseconds
 
 [[nodiscard]] std::size_t activitySlot(Activity activity, core::Phase phase);

@@ -48,6 +48,11 @@ struct Breakdown {
     friend bool operator==(const Breakdown&, const Breakdown&) = default;
 };
 
+/// All of its times.
+inline constexpr std::int64_t Breakdown::*kBreakdownTimes[] = {
+    &Breakdown::compute, &Breakdown::transfer, &Breakdown::copy,          &Breakdown::waiting,
+    &Breakdown::idle,    &Breakdown::step,     &Breakdown::totalTransfer, &Breakdown::totalCopy};
+
 /// A piece of the step in one state; `span` is one that puts it there (the first begun that still runs), kNoIndex for
 /// idle.
 struct Segment {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/graph/graph_checks.h"
+
 namespace shardscope::timeline {
 
 namespace {
-
-constexpr std::uint32_t kNoMatch = 0xffffffffu;
 
 struct Member {
     std::size_t row;
@@ -29,11 +29,10 @@ std::vector<std::vector<Member>> transfersAmong(const core::StepGraph& graph, st
         const std::int64_t coordinate = ranks[row].rank - first[ranks[row].rankClass.index()];
         for (std::uint32_t id = rankClass.opBegin; id < rankClass.opEnd; ++id) {
             const core::Op& op = graph.ops[id];
-            const SpanKind kind = spanKindOf(op.kind, graph.streams[op.stream].kind);
-            if (kind != SpanKind::Collective && kind != SpanKind::PointToPoint) continue;
+            if (!core::isTransfer(op.kind)) continue;
             if (ranks[row].span[id - rankClass.opBegin] == kNoIndex) continue;
             const core::Group& group = graph.groups[op.group.index()];
-            const bool matched = op.match != kNoMatch;
+            const bool matched = op.match != core::kNoMatch;
             const std::int64_t stride = std::max<std::int64_t>(group.stride, 1);
             const std::int64_t base =
                 matched ? coordinate

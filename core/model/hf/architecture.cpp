@@ -10,14 +10,6 @@
 
 namespace shardscope::core {
 
-std::string joinNames(std::string_view a, std::string_view b) {
-    std::string full;
-    full.reserve(a.size() + 1 + b.size());
-    full = a;
-    if (!a.empty() && !b.empty()) full += '.';
-    return full.append(b);
-}
-
 Architecture::Architecture() {
     module("", "");
 }

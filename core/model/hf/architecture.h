@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/full_names.h"
 #include "core/base/result.h"
 #include "core/model/model.h"
 
@@ -102,8 +103,5 @@ private:
     std::vector<LayerProgram> m_programs;
     std::vector<LayerEntry> m_layers;
 };
-
-/// "a.b"; either part may be empty.
-[[nodiscard]] std::string joinNames(std::string_view a, std::string_view b);
 
 }  // namespace shardscope::core
