@@ -25,7 +25,6 @@ constexpr std::int64_t kRepeats = 15;
 /// Samples of the model's shapes; what they show does not matter.
 Batch anyBatch(const core::Model& model) {
     Batch batch;
-    batch.seeds.assign(static_cast<std::size_t>(model.workload.batch), 0);
     for (const core::Program& program : model.programs)
         for (std::size_t t = 0; t < program.tensors.size(); ++t) {
             const core::Tensor& tensor = program.tensors[t];
@@ -186,12 +185,15 @@ Result<void> stepsOfRank(const CalibrateConfig& config, const core::Model& model
             SHARDSCOPE_TRY(executor->loadParameter(core::ParameterId(p), initial[p]));
         const Batch batch = anyBatch(model);
         const auto batches = [&](std::uint16_t) -> Result<Batch> { return batch; };
+        const auto seeds = [&](std::uint16_t) {
+            return std::vector<std::uint64_t>(static_cast<std::size_t>(model.workload.batch), 0);
+        };
         HostWatch host(graph, device, own);
         for (std::int64_t step = 0; step < kUnmeasuredSteps + 2 * config.steps; ++step) {
             const bool timed = step % 2 == 0;
             device.timeCalls(timed);
             SHARDSCOPE_ASSIGN(const StepOutcome outcome,
-                              executor->runStep(batches, timed ? StepObserver{} : host.observer()));
+                              executor->runStep(batches, seeds, timed ? StepObserver{} : host.observer()));
             if (step >= kUnmeasuredSteps) timed ? own.addTimedStep(device.times()) : host.ended(outcome);
             device.clear();
         }

@@ -272,8 +272,10 @@ Result<void> Executor::agreeOnGraph() {
     return {};
 }
 
-Result<StepOutcome> Executor::runStep(const BatchSource& batches, const StepObserver& observer) {
+Result<StepOutcome> Executor::runStep(const BatchSource& batches, const SeedSource& seeds,
+                                      const StepObserver& observer) {
     m_batches = &batches;
+    m_seeds = &seeds;
     Result<void> done = runProgram(observer);
     if (!done) {
         // Streams may wait for ranks that wait for what this one will never issue.
@@ -281,6 +283,7 @@ Result<StepOutcome> Executor::runStep(const BatchSource& batches, const StepObse
         (void)m_device.synchronize();
     }
     m_batches = nullptr;
+    m_seeds = nullptr;
     if (!done) return tl::unexpected(std::move(done).error());
     return std::move(m_outcome);
 }

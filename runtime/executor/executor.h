@@ -28,11 +28,11 @@ struct Batch {
     std::vector<float> values;      ///< images
     std::vector<std::int64_t> ids;  ///< token ids (models that embed)
     std::vector<std::int64_t> labels;
-    /// One a sample, alike wherever the sample is seen in this step: what is drawn by chance for it follows from it.
-    /// Needed by models with dropout.
-    std::vector<std::uint64_t> seeds;
 };
 using BatchSource = std::function<core::Result<Batch>(std::uint16_t microBatch)>;
+/// One a sample of a micro-batch, alike wherever the sample is seen in this step: what is drawn by chance for it
+/// follows from it. By itself, because stages in the middle draw and need nothing else of the samples.
+using SeedSource = std::function<std::vector<std::uint64_t>(std::uint16_t microBatch)>;
 
 /// The defaults are PyTorch's (framework semantics 8.2), but for the momentum, which PyTorch leaves to the caller;
 /// weight decay is 0 for SGD and Adam, 0.01 for AdamW.
@@ -83,9 +83,10 @@ public:
     /// Keeps this rank's part of a whole parameter; ignored by ranks without it.
     core::Result<void> loadParameter(core::ParameterId parameter, std::span<const float> whole);
 
-    /// Errors: an op that is refused, a kernel or a transfer that fails, here or on another rank. This rank's
-    /// communicators are then abandoned and its streams stand still.
-    core::Result<StepOutcome> runStep(const BatchSource& batches, const StepObserver& observer = {});
+    /// Models with dropout need `seeds`. Errors: an op that is refused, a kernel or a transfer that fails, here or on
+    /// another rank. This rank's communicators are then abandoned and its streams stand still.
+    core::Result<StepOutcome> runStep(const BatchSource& batches, const SeedSource& seeds = {},
+                                      const StepObserver& observer = {});
 
     /// Of the steps to come.
     void setLearningRate(double rate) { m_settings.learningRate = rate; }
@@ -254,6 +255,7 @@ private:
     float m_norm = 0, m_normReceived = 0;
     bool m_hasNorm = false;  ///< its op was issued
     const BatchSource* m_batches = nullptr;
+    const SeedSource* m_seeds = nullptr;
     std::vector<std::optional<Batch>> m_batch;  ///< by micro-batch
     std::vector<Event> m_start, m_done;         ///< by op of the class, on its stream; none if not issued
     std::vector<Transfer> m_transfers;          ///< by op of the class; written on streams

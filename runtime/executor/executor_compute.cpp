@@ -215,12 +215,13 @@ Result<const Batch*> Executor::batchOf(const core::Op& op) {
 Result<std::vector<std::uint64_t>> Executor::seedsOf(const core::Op& op, const core::Kernel& kernel) {
     std::vector<std::uint64_t> seeds;
     if (kernel.draw == 0) return seeds;
-    SHARDSCOPE_ASSIGN(const Batch* batch, batchOf(op));
-    if (static_cast<std::int64_t>(batch->seeds.size()) != m_model.workload.batch)
-        return refuse(fmt::format("draws by chance for {} samples and finds seeds of {}", m_model.workload.batch,
-                                  batch->seeds.size()));
-    for (const std::uint64_t seed : batch->seeds)
-        seeds.push_back(random::seedOf(random::seedOf(seed, op.kernels.layer.index()), kernel.draw));
+    if (op.microBatch >= m_batch.size()) return refuse("is of a micro-batch that the plan does not have");
+    if (*m_seeds) seeds = (*m_seeds)(op.microBatch);
+    if (static_cast<std::int64_t>(seeds.size()) != m_model.workload.batch)
+        return refuse(
+            fmt::format("draws by chance for {} samples and finds seeds of {}", m_model.workload.batch, seeds.size()));
+    for (std::uint64_t& seed : seeds)
+        seed = random::seedOf(random::seedOf(seed, op.kernels.layer.index()), kernel.draw);
     return seeds;
 }
 

@@ -90,6 +90,7 @@ std::vector<int> GlooCommunicator::others() const {
 }
 
 tl::unexpected<core::Error> GlooCommunicator::stopped(core::Error error) const {
+    m_world.failedFor(GlooWorld::Cause::Own);
     m_world.m_network->fail(m_channel.get());
     m_channel->aborted = true;
     return tl::unexpected(std::move(error));
@@ -107,7 +108,7 @@ Result<void> GlooCommunicator::connect() {
     try {
         context->connectFullMesh(store, m_world.m_network->device);
     } catch (const std::exception& thrown) {
-        m_world.m_lostPeer = !store.error || client.lostRank();
+        if (!store.error || client.lostRank()) m_world.failedFor(GlooWorld::Cause::LostPeer);
         if (store.error) return tl::unexpected(*store.error);
         return core::fail(ErrorCode::Io,
                           fmt::format("rank {} could not connect to its peers of communicator {}: {}",
@@ -140,7 +141,7 @@ Result<void> GlooCommunicator::exchange(const std::vector<int>& peers) {
                         std::chrono::duration_cast<std::chrono::milliseconds>(rest) + std::chrono::milliseconds(1));
     };
     const auto gone = [&](int p) {
-        m_world.m_lostPeer = true;
+        m_world.failedFor(GlooWorld::Cause::LostPeer);
         return core::fail(ErrorCode::Io,
                           fmt::format("rank {} has gone: its connection to rank {} broke before {} "
                                       "(communicator {})",
@@ -211,7 +212,7 @@ Result<void> GlooCommunicator::checkHeaders(const std::vector<int>& peers) const
 
 core::Error GlooCommunicator::broken(const CallLabel& label, const std::vector<int>& peers, const Transfer& times,
                                      std::string_view thrown) const {
-    m_world.m_lostPeer = true;
+    m_world.failedFor(GlooWorld::Cause::LostPeer);
     // Whose connection is broken shows in what was asked of it ahead, if it shows at all.
     std::vector<std::int64_t> ranks, all;
     for (const int p : peers) {
@@ -389,6 +390,7 @@ Result<void> GlooCommunicator::agree(const std::string& what, std::uint64_t valu
 
 // The other ranks learn of it when this one's connections close.
 void GlooCommunicator::abandon(const core::Error& why) {
+    m_world.failedFor(GlooWorld::Cause::Own);
     m_world.m_network->fail(nullptr);
     if (m_world.m_abandoned && !m_world.m_told.exchange(true)) m_world.m_abandoned(why);
 }

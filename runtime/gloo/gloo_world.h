@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -49,14 +50,22 @@ public:
     /// communicator; before the first one is opened.
     void onAbandon(std::function<void(const core::Error& why)> handler) { m_abandoned = std::move(handler); }
 
-    /// A peer's connection has broken, so that the errors of this rank are another's fault.
-    [[nodiscard]] bool lostPeer() const { return m_lostPeer; }
+    /// A peer's connection broke before anything failed here, so that the errors of this rank are another's fault.
+    [[nodiscard]] bool lostPeer() const { return m_cause == Cause::LostPeer; }
 
 private:
     friend class GlooCommunicator;
     struct Network;  // keeps Gloo's headers out
 
+    /// What this rank cannot go on for: the first cause stays, whatever breaks because of it.
+    enum class Cause : std::uint8_t { None, LostPeer, Own };
+
     GlooWorld() = default;
+
+    void failedFor(Cause cause) {
+        Cause none = Cause::None;
+        m_cause.compare_exchange_strong(none, cause);
+    }
 
     RankAddress m_address;
     GlooPatience m_patience;
@@ -64,7 +73,8 @@ private:
     std::unique_ptr<Network> m_network;
     std::mutex m_mutex;                   ///< of m_opened
     std::map<std::string, int> m_opened;  ///< how often, by name and members
-    std::atomic<bool> m_lostPeer{false}, m_told{false};
+    std::atomic<Cause> m_cause{Cause::None};
+    std::atomic<bool> m_told{false};
     std::function<void(const core::Error&)> m_abandoned;
 };
 

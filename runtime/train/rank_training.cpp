@@ -31,6 +31,25 @@ public:
 
     Result<Batch> of(std::int64_t step, std::uint16_t microBatch) {
         const TrainConfig& config = m_training->config();
+        const auto* vit = std::get_if<core::VitSpec>(&config.model);
+        const std::vector<std::int64_t> samples = indicesOf(step, microBatch);
+        if (m_order) return batchOf(*m_training->images(), samples, vit->channels);
+        if (config.samples) return config.samples(step, samples.front(), config.batch);
+        return formulaBatch(*vit, samples.front(), config.batch);
+    }
+
+    /// By the sample, not by its place: whatever rank and micro-batch see it drop the same of it.
+    std::vector<std::uint64_t> seedsOf(std::int64_t step, std::uint16_t microBatch) {
+        const std::uint64_t ofStep = random::seedOf(m_training->config().seed, static_cast<std::uint64_t>(step));
+        std::vector<std::uint64_t> seeds;
+        for (const std::int64_t sample : indicesOf(step, microBatch))
+            seeds.push_back(random::seedOf(ofStep, static_cast<std::uint64_t>(sample)));
+        return seeds;
+    }
+
+private:
+    std::vector<std::int64_t> indicesOf(std::int64_t step, std::uint16_t microBatch) {
+        const TrainConfig& config = m_training->config();
         const auto count = static_cast<std::size_t>(config.batch);
         std::vector<std::int64_t> samples(count);
         if (m_order) {
@@ -39,21 +58,7 @@ public:
             const std::int64_t microBatches = m_training->graph().plan.microBatches;
             std::iota(samples.begin(), samples.end(), (m_dataRank * microBatches + microBatch) * config.batch);
         }
-        SHARDSCOPE_ASSIGN(Batch batch, valuesOf(step, samples));
-        // By the sample, not by its place: whatever rank and micro-batch see it drop the same of it.
-        const std::uint64_t ofStep = random::seedOf(config.seed, static_cast<std::uint64_t>(step));
-        for (const std::int64_t sample : samples)
-            batch.seeds.push_back(random::seedOf(ofStep, static_cast<std::uint64_t>(sample)));
-        return batch;
-    }
-
-private:
-    Result<Batch> valuesOf(std::int64_t step, std::span<const std::int64_t> samples) {
-        const TrainConfig& config = m_training->config();
-        const auto* vit = std::get_if<core::VitSpec>(&config.model);
-        if (m_order) return batchOf(*m_training->images(), samples, vit->channels);
-        if (config.samples) return config.samples(step, samples.front(), config.batch);
-        return formulaBatch(*vit, samples.front(), config.batch);
+        return samples;
     }
 
     RankSamples(const Training& training, std::int64_t dataRank) : m_training(&training), m_dataRank(dataRank) {}
@@ -120,9 +125,10 @@ Result<RankRecord> trainRank(const Training& training, std::int64_t rank,
                 return {};
             };
         const auto batches = [&](std::uint16_t microBatch) { return samples.of(step, microBatch); };
+        const auto seeds = [&](std::uint16_t microBatch) { return samples.seedsOf(step, microBatch); };
         executor->setLearningRate(config.optimizer.learningRate *
                                   learningRateFactor(config.schedule, step, config.steps));
-        SHARDSCOPE_ASSIGN(StepOutcome outcome, executor->runStep(batches, observer));
+        SHARDSCOPE_ASSIGN(StepOutcome outcome, executor->runStep(batches, seeds, observer));
         report.peakTotal = std::max(report.peakTotal, peak);
         steps.push_back(stepTimesOf(training.graph(), outcome));
         if (config.progress) config.progress(rankStepOf(outcome, steps.back().breakdown, rank, step, peak));

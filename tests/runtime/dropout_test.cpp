@@ -1,5 +1,6 @@
 // What is dropped by chance depends on seed, step, sample and layer alone.
 
+#include <atomic>
 #include <numeric>
 
 #include "runtime/device/device_kind.h"
@@ -96,6 +97,20 @@ TEST(Dropout, FollowsTheImageThatTheSamplerDraws) {
         const std::vector<double> found = losses(config);
         for (std::size_t t = 0; t < expected.size(); ++t) EXPECT_NEAR(found[t] / expected[t], 1.0, 2e-6);
     }
+}
+
+// Its seeds follow from which samples they are; what the samples hold is for the first and the last stage alone.
+TEST(Dropout, AStageInTheMiddleAsksForNoSamples) {
+    TrainConfig config = dropping(naive(12, 3, 2));
+    config.steps = 1;
+    config.plan.checkpointing.mode = core::Checkpointing::Mode::Full;
+    std::atomic<std::int64_t> asked = 0;
+    config.samples = [&, samples = recordedBatch()](std::int64_t step, std::int64_t first, std::int64_t count) {
+        ++asked;
+        return samples(step, first, count);
+    };
+    train(config);
+    EXPECT_EQ(asked, 2 * 2);  // stages x micro-batches
 }
 
 TEST(Dropout, AnEvaluationDropsNothing) {

@@ -1,4 +1,4 @@
-// What Gloo's communicator says when it cannot go on, and the headers by which members recognise a call.
+// What Gloo's communicator says when it cannot go on and for what, and the headers by which members recognise a call.
 
 #include <gtest/gtest.h>
 
@@ -59,6 +59,66 @@ TEST(GlooWorld, WhyItIsAbandonedIsToldAtOnceAndOnce) {
     one->abandon({core::ErrorCode::Input, "a label is 10", {}, {}});
     other->abandon({core::ErrorCode::Cancelled, "another communicator", {}, {}});
     EXPECT_EQ(told, std::vector<std::string>{"a label is 10"});
+}
+
+/// Two ranks of this process and their ends of one communicator.
+class TwoRanks : public ::testing::Test {
+protected:
+    void SetUp() override {
+        StoreServer::Settings settings;
+        settings.ranks = 2;
+        auto store = StoreServer::start(std::move(settings));
+        ASSERT_TRUE(store);
+        m_store = std::move(*store);
+        for (std::int64_t rank = 0; rank < 2; ++rank) {
+            auto client = StoreClient::join({m_store->endpoint(), rank, 2, 0}, ConnectionPurpose::Rank, 60s);
+            ASSERT_TRUE(client);
+            m_joined.push_back(std::move(*client));
+            auto world = GlooWorld::create({m_store->endpoint(), rank, 2, 0}, "127.0.0.1", {60s, 60s});
+            ASSERT_TRUE(world) << core::describe(world.error());
+            m_worlds.push_back(std::move(*world));
+            m_ends.push_back(m_worlds.back()->communicator("pp", {0, 1}));
+        }
+    }
+
+    std::unique_ptr<StoreServer> m_store;
+    std::vector<StoreClient> m_joined;
+    std::vector<std::unique_ptr<GlooWorld>> m_worlds;  ///< by rank, as the ends
+    std::vector<std::unique_ptr<Communicator>> m_ends;
+    const core::Error m_why{core::ErrorCode::Input, "a label is 10", {}, {}};
+};
+
+// Who looks for the cause would pass over a rank that has only lost a peer.
+TEST_F(TwoRanks, APeerThatGoesAfterThisRankHasFailedIsNotWhy) {
+    // Rank 1 announces bytes that never come, so that rank 0 waits for them until the connection breaks.
+    const CallLabel label{"message", "blocks.3", 0, 64, core::DType::U8};
+    core::Result<Transfer> received;
+    std::thread waiting([&] {
+        std::vector<std::byte> message(64);
+        received = m_ends[0]->receive(label, message, 1);
+    });
+    const auto sent = m_ends[1]->send(label, {}, 0);
+    EXPECT_TRUE(sent) << (sent ? "" : core::describe(sent.error()));
+    m_worlds[0]->onAbandon([&](const core::Error&) {
+        m_worlds[1].reset();
+        waiting.join();
+    });
+    m_ends[0]->abandon(m_why);
+    EXPECT_FALSE(received);
+    EXPECT_FALSE(m_worlds[0]->lostPeer());
+}
+
+TEST_F(TwoRanks, APeerThatHasGoneBeforeIsWhy) {
+    const CallLabel label{"message", "blocks.3", 0, 64, core::DType::U8};
+    std::thread waiting([&] {
+        std::vector<std::byte> message(64);
+        EXPECT_FALSE(m_ends[0]->receive(label, message, 1));
+    });
+    EXPECT_TRUE(m_ends[1]->send(label, {}, 0));
+    m_worlds[1].reset();
+    waiting.join();
+    m_ends[0]->abandon(m_why);
+    EXPECT_TRUE(m_worlds[0]->lostPeer());
 }
 
 TEST(GlooWorld, AnAddressThatIsNoneIsAnError) {

@@ -155,6 +155,13 @@ TEST(RanksFingerprint, KnowsOnWhatAndHowTheyTrain) {
     EXPECT_NE(of([](auto& c) { c.optimizer.weightDecay = 0.1; }), plain);
     EXPECT_NE(of([](auto& c) { c.dropout = core::Workload::Dropout::On; }), plain);
     EXPECT_NE(of([](auto& c) { c.cpuRules = true; }), plain);
+    const auto replicated = [&](bool autocast) {
+        return of([=](auto& c) {
+            c.plan = ddp(4, 2).plan;
+            c.autocast = autocast;
+        });
+    };
+    EXPECT_NE(replicated(true), replicated(false));
 }
 
 }  // namespace
