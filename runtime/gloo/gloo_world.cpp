@@ -10,6 +10,7 @@
 #include <exception>
 
 #include "runtime/gloo/gloo_communicator.h"
+#include "runtime/gloo/short_slices.h"
 
 namespace shardscope::runtime {
 
@@ -36,6 +37,7 @@ Result<std::unique_ptr<GlooWorld>> GlooWorld::create(const RankAddress& address,
     ignoreBrokenPipes();
     try {
         gloo::transport::tcp::attr attributes(hereAt.c_str());
+        const ShortSlices ofItsThread;
         world->m_network->device = gloo::transport::tcp::CreateDevice(attributes);
     } catch (const std::exception& thrown) {
         return core::fail(core::ErrorCode::Io, fmt::format("Gloo cannot use {}: {}", hereAt, thrown.what()), {},
