@@ -48,6 +48,29 @@ void MeanTimes::add(const timeline::Breakdown& breakdown, const timeline::Activi
     for (std::size_t a = 0; a < activities.size(); ++a) mix(activities[a], times[a]);
 }
 
+namespace {
+
+/// Steps follow each other: a rank that is done, and whose host has seen it, begins the next one and waits there for
+/// those that are not. Such time is idle in a single step, and waiting in a run of several.
+void waitForTheLast(const timeline::Timeline& timeline, std::int64_t finish,
+                    std::vector<timeline::Breakdown>& breakdown) {
+    std::vector<std::int64_t> ends(timeline.lanes.size());
+    for (std::size_t span = 0; span < timeline.spans.end.size(); ++span) {
+        std::int64_t& end = ends[timeline.spans.lane[span]];
+        end = std::max(end, timeline.spans.end[span]);
+    }
+    for (std::size_t r = 0; r < breakdown.size(); ++r) {
+        const timeline::RankRow& row = timeline.ranks[r];
+        std::int64_t done = row.stepBegin;
+        for (std::uint32_t lane = row.laneBegin; lane < row.laneEnd; ++lane) done = std::max(done, ends[lane]);
+        const std::int64_t early = std::clamp<std::int64_t>(row.stepEnd - done - finish, 0, breakdown[r].idle);
+        breakdown[r].idle -= early;
+        breakdown[r].waiting += early;
+    }
+}
+
+}  // namespace
+
 core::Result<PredictedRun> predictRun(const core::StepGraph& graph, const core::Model& model,
                                       const core::MachineTimes& machine) {
     SHARDSCOPE_ASSIGN(const sim::Prices prices, sim::priceOnMachine(graph, model, machine));
@@ -56,6 +79,7 @@ core::Result<PredictedRun> predictRun(const core::StepGraph& graph, const core::
     run.step = result.step;
     run.timeline = sim::toTimeline(graph, model, prices, result);
     run.breakdown = timeline::breakdownOf(run.timeline);
+    waitForTheLast(run.timeline, core::fromSeconds(machine.host.finish).ns, run.breakdown);
     for (const core::Bytes peak : result.peakAllocated) run.peak = std::max(run.peak, peak.value);
     return run;
 }

@@ -19,15 +19,12 @@ struct Predicted {
     core::MachineTimes machine;
 };
 
-/// FSDP on two ranks, every kernel a microsecond.
-Predicted fsdpOfTwo() {
+/// On two ranks, every kernel a microsecond.
+Predicted onTwo(const core::Plan& plan) {
     Predicted p;
     core::Workload workload;
     workload.batch = 2;
     p.model = *core::buildModel(*core::namedVit("vit_tiny"), workload);
-    core::Plan plan;
-    plan.policy = core::UnitPolicy::Fsdp;
-    plan.mesh.dpShard = 2;
     p.graph = *core::buildStepGraph(p.model, plan);
     p.machine.cores = 2;
     p.machine.compute.resize(1);
@@ -43,6 +40,13 @@ Predicted fsdpOfTwo() {
                                    {{{1000, 3e-5, 4e-5, 3e-5}}},
                                    {{{1000, 4e-5, 5e-5, 1e-5}}}});
     return p;
+}
+
+Predicted fsdpOfTwo() {
+    core::Plan plan;
+    plan.policy = core::UnitPolicy::Fsdp;
+    plan.mesh.dpShard = 2;
+    return onTwo(plan);
 }
 
 /// A run that went exactly as predicted.
@@ -73,6 +77,25 @@ TEST(Prediction, OfARunThatWentAsPredictedHasNoError) {
     for (const char* name : {"compute", "exposed transfer", "waiting", "idle", "ops: forward", "ops: backward",
                              "ops: all-gather", "ops: reduce-scatter", "ops: optimizer step", "peak memory"})
         EXPECT_NE(std::ranges::find(names, name), names.end()) << name;
+}
+
+TEST(Prediction, CountsARankThatIsDoneEarlyAsWaiting) {
+    core::Plan plan;
+    plan.policy = core::UnitPolicy::None;
+    plan.schedule = core::StageSchedule::Naive;
+    plan.mesh.pp = 2;
+    Predicted p = onTwo(plan);
+    constexpr std::int64_t kFinish = 2000;
+    p.machine.host.finish = 1e-9 * kFinish;
+    const auto predicted = predictRun(p.graph, p.model, p.machine);
+    ASSERT_TRUE(predicted) << describe(predicted.error());
+    ASSERT_EQ(predicted->breakdown.size(), 2u);
+    const std::vector<timeline::Breakdown> ofOneStep = timeline::breakdownOf(predicted->timeline);
+    // The first stage ends the step; the last one is done with its optimizer long before.
+    EXPECT_EQ(predicted->breakdown[0].waiting, ofOneStep[0].waiting);
+    EXPECT_GT(ofOneStep[1].idle, 10 * kFinish);
+    EXPECT_EQ(predicted->breakdown[1].idle, kFinish);
+    EXPECT_EQ(predicted->breakdown[1].waiting, ofOneStep[1].waiting + ofOneStep[1].idle - kFinish);
 }
 
 TEST(Prediction, TellsHowFarItIsOff) {
