@@ -8,6 +8,7 @@
 #include "core/base/median.h"
 #include "core/graph/build.h"
 #include "runtime/calibrate/measure_transfers.h"
+#include "runtime/calibrate/processor_time.h"
 #include "runtime/calibrate/timed_device.h"
 #include "runtime/communicator/thread_communicator.h"
 #include "runtime/train/initial_values.h"
@@ -132,14 +133,13 @@ Result<void> copySomeBytes(Device& device, const core::Precision& precision) {
 /// What a step without timed calls shows of the host.
 class HostWatch {
 public:
-    HostWatch(const core::StepGraph& graph, const Device& device, Seen& own)
-        : m_graph(graph), m_device(device), m_own(own) {}
+    HostWatch(const core::StepGraph& graph, Seen& own) : m_graph(graph), m_own(own) {}
 
     [[nodiscard]] StepObserver observer() {
         m_last = -1;
         StepObserver observer;
         observer.launched = [this](core::OpId op, const LiveBytes&) {
-            const std::int64_t now = m_device.now();
+            const std::int64_t now = threadTime();  // streams may have taken the core meanwhile
             // Of ops whose calls of the device are their kernels.
             const core::Op& issued = m_graph.ops[op.index()];
             if (m_last >= 0 && issued.kind == core::OpKind::Compute)
@@ -165,7 +165,6 @@ private:
     static double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
     const core::StepGraph& m_graph;
-    const Device& m_device;
     Seen& m_own;
     std::int64_t m_last = -1;
     std::vector<core::BytesSample> m_issued;
@@ -188,7 +187,7 @@ Result<void> stepsOfRank(const CalibrateConfig& config, const core::Model& model
         const auto seeds = [&](std::uint16_t) {
             return std::vector<std::uint64_t>(static_cast<std::size_t>(model.workload.batch), 0);
         };
-        HostWatch host(graph, device, own);
+        HostWatch host(graph, own);
         for (std::int64_t step = 0; step < kUnmeasuredSteps + 2 * config.steps; ++step) {
             const bool timed = step % 2 == 0;
             device.timeCalls(timed);

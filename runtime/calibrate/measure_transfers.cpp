@@ -1,7 +1,5 @@
 #include "runtime/calibrate/measure_transfers.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "core/base/median.h"
+#include "runtime/calibrate/processor_time.h"
 #include "runtime/communicator/thread_communicator.h"
 #include "runtime/device/clock.h"
 #include "runtime/gloo/gloo_world.h"
@@ -25,31 +24,20 @@ using core::Result;
 
 namespace {
 
-constexpr std::int64_t kRepeats = 15, kBusyRepeats = 11;
+constexpr std::int64_t kRepeats = 15, kBusyRepeats = 15;
 constexpr std::int64_t kLeastPerRank = 512, kMostPerRank = std::int64_t{1} << 18;  // elements
 constexpr std::chrono::seconds kPatience{60};
 
 using Call = std::function<Result<Transfer>(Communicator&, const CallLabel&, std::span<std::byte>)>;
 
-/// Of all threads of this process, in seconds.
-double processorTime() {
-    timespec time{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
+/// All are there, and what the barrier has left to do behind them is done: in a step, ranks come from their kernels.
 Result<void> meet(Communicator& communicator) {
     SHARDSCOPE_TRY(communicator.barrier({"barrier", "calibration", 0, 0, core::DType::F32}));
+    constexpr std::int64_t kSettle = 300'000;  // ns
+    const std::int64_t until = clockNow() + kSettle;
+    while (clockNow() < until) {
+    }
     return {};
-}
-
-/// Processor time of all ranks while each does `work`, kRepeats times, as the first rank sees it.
-Result<double> processorTimeOf(Communicator& communicator, const std::function<Result<void>()>& work) {
-    SHARDSCOPE_TRY(meet(communicator));
-    const double before = processorTime();
-    for (std::int64_t i = 0; i < kRepeats; ++i) SHARDSCOPE_TRY(work());
-    SHARDSCOPE_TRY(meet(communicator));
-    return (processorTime() - before) / static_cast<double>(kRepeats);
 }
 
 /// Threads that compute as long as they live.
@@ -81,19 +69,18 @@ public:
         : m_communicator(communicator), m_operation(operation), m_call(std::move(call)) {}
 
     Result<core::CallTime> measured() {
-        const auto barrier = [&] { return meet(m_communicator); };
-        SHARDSCOPE_TRY(barrier());
-        SHARDSCOPE_ASSIGN(const double beside, processorTimeOf(m_communicator, barrier));
+        SHARDSCOPE_TRY(meet(m_communicator));
         core::CallTime time;
         for (std::int64_t perRank = kLeastPerRank; perRank <= kMostPerRank; perRank *= 8) {
             const std::int64_t bytes = perRank * m_communicator.size() * core::sizeOf(core::DType::F32);
             m_buffer.resize(static_cast<std::size_t>(bytes));
             SHARDSCOPE_TRY(once(bytes));  // memory is touched
             m_seconds.clear();
+            m_processor.clear();
             core::CallSample sample;
             sample.bytes = static_cast<double>(bytes);
-            SHARDSCOPE_ASSIGN(const double all, processorTimeOf(m_communicator, [&] { return once(bytes); }));
-            sample.processor = std::max(0.0, all - beside) / static_cast<double>(m_communicator.size());
+            for (std::int64_t i = 0; i < kRepeats; ++i) SHARDSCOPE_TRY(once(bytes));
+            sample.processor = medianOf(std::move(m_processor)) / static_cast<double>(m_communicator.size());
             sample.alone = medianOf(std::exchange(m_seconds, {}));
             const std::unique_ptr<Computing> others =
                 m_communicator.rank() == 0 ? std::make_unique<Computing>(m_communicator.size()) : nullptr;
@@ -109,7 +96,9 @@ private:
     Result<void> once(std::int64_t bytes) {
         SHARDSCOPE_TRY(meet(m_communicator));
         const CallLabel label{m_operation, "calibration", 0, bytes, core::DType::F32};
+        const std::int64_t before = processTime();  // of all ranks, who are all in the call from here on
         SHARDSCOPE_ASSIGN(const Transfer transfer, m_call(m_communicator, label, m_buffer));
+        m_processor.push_back(static_cast<double>(processTime() - before) * 1e-9);
         // Ranks that a message does not concern have none.
         if (transfer.end > 0) m_seconds.push_back(static_cast<double>(clockNow() - transfer.transferStart) * 1e-9);
         return {};
@@ -123,7 +112,7 @@ private:
     const char* m_operation;
     Call m_call;
     std::vector<std::byte> m_buffer;
-    std::vector<double> m_seconds;
+    std::vector<double> m_seconds, m_processor;
 };
 
 Result<core::CallTime> timeOfCall(Communicator& communicator, const char* operation, Call call) {

@@ -1,5 +1,7 @@
 #include "runtime/calibrate/timed_device.h"
 
+#include "runtime/calibrate/processor_time.h"
+
 namespace shardscope::runtime {
 
 using core::Result;
@@ -14,16 +16,21 @@ TimedDevice::TimedDevice(Device& device, const core::Model& model) : m_device(de
 template <typename Call>
 Result<void> TimedDevice::timed(StreamIndex stream, Pending pending, const Call& call) {
     if (!m_timing) return call();
-    pending.begin = m_device.record(stream);
+    Pending& noted = m_pending.emplace_back(pending);
+    const auto note = [](std::int64_t& time) -> StreamTask {
+        return [&time]() -> Result<void> {
+            time = threadTime();
+            return {};
+        };
+    };
+    SHARDSCOPE_TRY(m_device.enqueue(stream, note(noted.begin)));
     SHARDSCOPE_TRY(call());
-    pending.end = m_device.record(stream);
-    m_pending.push_back(pending);
-    return {};
+    return m_device.enqueue(stream, note(noted.end));
 }
 
 void TimedDevice::forgetEvents() {
     for (const Pending& one : m_pending) {
-        const double seconds = static_cast<double>(m_device.timeOf(one.end) - m_device.timeOf(one.begin)) * 1e-9;
+        const double seconds = static_cast<double>(one.end - one.begin) * 1e-9;
         if (one.kernel != nullptr)
             m_times.kernels[*one.kernel].push_back(seconds);
         else

@@ -1,7 +1,9 @@
 #pragma once
 
-// A device that notes how long every call took on its stream, by the events around it.
+// A device that notes how much processor time every call took on its stream.
 
+#include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,8 +22,9 @@ struct CallTimes {
     std::vector<core::BytesSample> updates;              ///< bytes of the parameter alone
 };
 
-/// Passes every call on to `device`. Times are known once the device was synchronized and its events forgotten, as the
-/// executor does at the end of a step.
+/// Passes every call on to `device`, which runs on processors: a call's time is that of the thread that did it, so that
+/// it does not grow where threads share cores. Times are known once the device was synchronized and its events
+/// forgotten, as the executor does at the end of a step.
 class TimedDevice final : public Device {
 public:
     TimedDevice(Device& device, const core::Model& model);
@@ -63,19 +66,19 @@ public:
     core::Result<void> download(StreamIndex stream, const TensorView& from, std::span<std::byte> to) override;
 
 private:
-    /// A call between two events; `kernel` null: a copy, or an update.
+    /// `kernel` null: a copy, or an update. Its stream's thread sets the processor times around it, in ns.
     struct Pending {
-        Event begin, end;
         const std::string* kernel = nullptr;
         bool update = false;
         double bytes = 0;
+        std::int64_t begin = 0, end = 0;
     };
     template <typename Call>
     core::Result<void> timed(StreamIndex stream, Pending pending, const Call& call);
 
     Device& m_device;
     std::map<const core::Kernel*, std::string> m_signatures;
-    std::vector<Pending> m_pending;
+    std::deque<Pending> m_pending;  // does not move
     bool m_timing = true;
     CallTimes m_times;
 };
