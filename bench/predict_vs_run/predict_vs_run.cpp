@@ -1,5 +1,6 @@
-// Runs configurations for real, predicts each from what was measured of the machine in the same minute, and prints both
-// side by side. Each is run, the machine measured, and run again, so that what changes meanwhile shows as scatter.
+// Runs configurations for real, predicts each from what was measured of the machine between the runs, and prints both
+// side by side. Runs and measurements of the machine take turns, so that both see the same of what changes meanwhile;
+// how far every other run lies from those between is the scatter.
 //
 //     predict_vs_run [--quick] [--list] [--only FROM:TO] [--steps N] [--details] [--json FILE] [--csv FILE]
 //     predict_vs_run --table FILE.csv ...      the table of several slices
@@ -11,7 +12,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +37,8 @@ using namespace shardscope;
 using core::Result;
 
 constexpr std::int64_t kImages = 4096;
+/// Measurements of the machine, each between two runs.
+constexpr int kRounds = 5;
 
 struct Options {
     bool quick = false, list = false, details = false;
@@ -112,22 +117,45 @@ Result<runtime::TrainReport> trained(const runtime::TrainConfig& training, const
     return runtime::launchRanks(training, launch);
 }
 
+/// Each figure's mean over the runs.
+std::vector<cli::RunFigure> meanOf(std::span<const std::vector<cli::RunFigure>> runs) {
+    std::vector<cli::RunFigure> mean;
+    for (const cli::FigureRow& row : cli::figureRows(runs)) {
+        const double sum = std::accumulate(row.values.begin(), row.values.end(), 0.0);
+        mean.push_back({row.what, sum / static_cast<double>(row.values.size()), row.bytes});
+    }
+    return mean;
+}
+
 Result<bench::Row> measured(const bench::Configuration& configuration, std::size_t index, const Options& options,
                             const std::string& program) {
     const runtime::TrainConfig training = trainingOf(configuration, options.steps);
     SHARDSCOPE_ASSIGN(const core::Model model, core::buildModel(training.model, runtime::workloadOf(training)));
     SHARDSCOPE_ASSIGN(const core::StepGraph graph, core::buildStepGraph(model, training.plan));
-    SHARDSCOPE_ASSIGN(const runtime::TrainReport first, trained(training, configuration, index, options, program));
-    SHARDSCOPE_ASSIGN(const core::MachineTimes machine,
-                      cli::calibrateFor(training, graph, configuration.processes, program));
-    SHARDSCOPE_ASSIGN(const runtime::TrainReport second, trained(training, configuration, index, options, program));
+    std::vector<std::vector<cli::RunFigure>> runs;
+    std::vector<core::MachineTimes> machines;
+    const int rounds = options.quick ? 1 : kRounds;
+    for (int round = 0; round <= rounds; ++round) {
+        SHARDSCOPE_ASSIGN(const runtime::TrainReport report, trained(training, configuration, index, options, program));
+        runs.push_back(cli::figuresOf(report));
+        if (round == rounds) break;
+        SHARDSCOPE_ASSIGN(core::MachineTimes machine,
+                          cli::calibrateFor(training, graph, configuration.processes, program));
+        machines.push_back(std::move(machine));
+    }
+    SHARDSCOPE_ASSIGN(const core::MachineTimes machine, core::meanOf(std::move(machines)));
     SHARDSCOPE_ASSIGN(const cli::PredictedRun predicted, cli::predictRun(graph, model, machine));
     const auto forecast = cli::figuresOf(predicted);
-    const auto figures = cli::sideBySide(forecast, cli::figuresOf(first));
-    const auto again = cli::sideBySide(forecast, cli::figuresOf(second));
-    if (options.details) std::fputs((configuration.name + "\n" + cli::predictionText(figures) + "\n").c_str(), stdout);
-    return bench::Row{configuration.name,        configuration.ranks(),    machine.cores,
-                      figures.front().predicted, figures.front().measured, again.front().measured};
+    if (options.details)
+        std::fputs(
+            (configuration.name + "\n" + cli::predictionText(cli::sideBySide(forecast, meanOf(runs))) + "\n").c_str(),
+            stdout);
+    bench::Row row{configuration.name, configuration.ranks(), machine.cores, forecast.front().value, 0, 0};
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+        const auto many = static_cast<double>(run % 2 == 0 ? runs.size() / 2 + runs.size() % 2 : runs.size() / 2);
+        (run % 2 == 0 ? row.first : row.second) += runs[run].front().value / many;
+    }
+    return row;
 }
 
 Result<void> save(const std::string& path, const std::string& text) {

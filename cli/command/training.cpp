@@ -175,17 +175,12 @@ std::string textOf(const runtime::TrainReport& report, const core::Case& one, co
     return out + "  Times are those of this machine's cores, which the ranks share; they are no forecast of a GPU.\n";
 }
 
-/// With the times of `machine`, or with what is measured now. `kept`: those times, as whoever predicts it again will
-/// read them.
-Result<PredictedRun> predictionOf(const Arguments& arguments, const RunSetUp& setUp, bool processes,
-                                  std::optional<core::MachineTimes> machine, Document& kept) {
-    SHARDSCOPE_ASSIGN(const core::StepGraph graph, core::buildStepGraph(setUp.model, setUp.config.plan));
-    if (!machine) {
-        SHARDSCOPE_ASSIGN(machine, calibrateFor(setUp.config, graph, processes, arguments.program));
-    }
-    kept = core::documentOf(*machine);
+/// `kept`: the machine's times, as whoever predicts it again will read them.
+Result<PredictedRun> predictionOf(const Arguments& arguments, const RunSetUp& setUp, const core::StepGraph& graph,
+                                  core::MachineTimes machine, Document& kept) {
+    kept = core::documentOf(machine);
     SHARDSCOPE_ASSIGN(machine, core::parseMachineTimes(kept, "machine"));
-    return predictRun(graph, setUp.model, *machine).map_error([&](core::Error error) {
+    return predictRun(graph, setUp.model, machine).map_error([&](core::Error error) {
         if (!arguments.machine.empty()) error.where = "--machine " + arguments.machine;
         return error;
     });
@@ -240,10 +235,23 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     const bool processes = placement.kind != RankPlacement::Kind::Threads;
     Document kept;
     std::optional<PredictedRun> predicted;
-    if (!arguments.machine.empty()) {
-        SHARDSCOPE_ASSIGN(const core::MachineTimes machine,
-                          loadMachineTimes(arguments.machine, config, processes, arguments.program));
-        SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, processes, machine, kept));
+    std::optional<core::StepGraph> graph;  // that is predicted
+    // On both sides of the run, as a machine's speed changes.
+    std::vector<core::MachineTimes> machines;
+    const auto measureMachine = [&]() -> Result<void> {
+        SHARDSCOPE_ASSIGN(core::MachineTimes machine, calibrateFor(config, *graph, processes, arguments.program));
+        machines.push_back(std::move(machine));
+        return {};
+    };
+    if (arguments.compare) {
+        SHARDSCOPE_ASSIGN(graph, core::buildStepGraph(model, config.plan));
+        if (arguments.machine.empty()) {
+            SHARDSCOPE_TRY(measureMachine());
+        } else {
+            SHARDSCOPE_ASSIGN(core::MachineTimes machine,
+                              loadMachineTimes(arguments.machine, config, processes, arguments.program));
+            SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, *graph, std::move(machine), kept));
+        }
     }
 
     std::vector<std::string> unused = unusedInRun(setUp.loaded.scenario, resolved);
@@ -285,9 +293,10 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     if (test.images != nullptr) {
         SHARDSCOPE_ASSIGN(evaluation, runtime::evaluate(test.config, report.parameters, *test.images));
     }
-    // After the run: other ranks wait for none of it.
-    if (arguments.compare && !predicted) {
-        SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, processes, std::nullopt, kept));
+    if (!machines.empty()) {
+        SHARDSCOPE_TRY(measureMachine());
+        SHARDSCOPE_ASSIGN(core::MachineTimes machine, core::meanOf(std::move(machines)));
+        SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, *graph, std::move(machine), kept));
     }
     const std::vector<RunFigure> measured = figuresOf(report);
     std::vector<PredictedFigure> figures;

@@ -152,6 +152,21 @@ Result<TransferTimes> parseTransfers(const Document& document, const std::string
     return times;
 }
 
+/// Every time of the machine, in one order for measurements that are alike.
+std::vector<double*> timesIn(MachineTimes& machine) {
+    std::vector<double*> all;
+    for (const auto& [key, member] : kHostTimes) all.push_back(&(machine.host.*member));
+    for (ComputeTimes& one : machine.compute) {
+        for (TimeOfBytes* line : {&one.copy, &one.optimizer}) all.insert(all.end(), {&line->start, &line->perByte});
+        for (auto& [signature, seconds] : one.kernels) all.push_back(&seconds);
+    }
+    for (TransferTimes& one : machine.transfers)
+        for (CallTime* call : {&one.allGather, &one.reduceScatter, &one.allReduce, &one.message})
+            for (CallSample& sample : call->samples)
+                for (const auto& [key, member] : kCallTimes) all.push_back(&(sample.*member));
+    return all;
+}
+
 Result<void> checkAscending(std::int64_t before, std::int64_t now, const std::string& where) {
     if (now > before) return {};
     return fail(ErrorCode::Input, fmt::format("{} comes after {}, expected more in each entry", now, before), where,
@@ -196,6 +211,19 @@ CallSample CallTime::at(double bytes) const {
     if (after == samples.end()) return mixed(before, bytes / before.bytes, before, 0);
     const double part = (bytes - before.bytes) / (after->bytes - before.bytes);
     return mixed(before, 1 - part, *after, part);
+}
+
+Result<MachineTimes> meanOf(std::vector<MachineTimes> all) {
+    MachineTimes mean = all.front();
+    const std::vector<double*> sums = timesIn(mean);
+    for (std::size_t i = 1; i < all.size(); ++i) {
+        const std::vector<double*> times = timesIn(all[i]);
+        if (times.size() != sums.size())
+            return fail(ErrorCode::Internal, "measurements of different things have no mean", "machine times");
+        for (std::size_t t = 0; t < times.size(); ++t) *sums[t] += *times[t];
+    }
+    for (double* sum : sums) *sum /= static_cast<double>(all.size());
+    return mean;
 }
 
 std::string kernelSignature(const Program& program, const Kernel& kernel) {

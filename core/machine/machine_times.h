@@ -83,6 +83,9 @@ struct MachineTimes {
     friend bool operator==(const MachineTimes&, const MachineTimes&) = default;
 };
 
+/// The mean of each time, of the same measurements made one after another; not empty. Errors: not the same ones.
+[[nodiscard]] Result<MachineTimes> meanOf(std::vector<MachineTimes> all);
+
 /// What a kernel's time depends on: "linear float32[544,128] float32[384,128] float32[384] > float32[544,384]"; strides
 /// of operands that are not contiguous are named too.
 [[nodiscard]] std::string kernelSignature(const Program& program, const Kernel& kernel);

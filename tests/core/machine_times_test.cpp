@@ -44,6 +44,24 @@ TEST(MachineTimes, AreReadBackAsTheyWereWritten) {
     EXPECT_EQ(*again, *read);
 }
 
+TEST(MachineTimes, OfSeveralMeasurementsAreTheirMeans) {
+    MachineTimes slow = someTimes();
+    slow.host.wakeBusy *= 3;
+    slow.compute[0].kernels.begin()->second *= 2;
+    slow.compute[1].optimizer.perByte *= 5;
+    slow.transfers[1].message.samples[1].processor = 7e-6;
+    const auto mean = meanOf({someTimes(), slow});
+    ASSERT_TRUE(mean);
+    EXPECT_DOUBLE_EQ(mean->host.wakeBusy, 1.4e-3);
+    EXPECT_DOUBLE_EQ(mean->host.issueOp, 1.5e-6);
+    EXPECT_DOUBLE_EQ(mean->compute[0].kernels.begin()->second, 1.875e-6);
+    EXPECT_DOUBLE_EQ(mean->compute[1].optimizer.perByte, 9e-10);
+    EXPECT_DOUBLE_EQ(mean->transfers[1].message.samples[1].processor, 6e-6);
+    EXPECT_EQ(mean->transfers[1].message.samples[1].bytes, 2000);
+    slow.compute[0].kernels["another"] = 1e-6;
+    EXPECT_FALSE(meanOf({someTimes(), slow}));
+}
+
 TEST(MachineTimes, RefuseWhatIsNotOne) {
     const auto refused = [](const auto& change) {
         Document document = documentOf(someTimes());
