@@ -20,34 +20,28 @@ if(SHARDSCOPE_BUILD_FUZZERS)
   target_compile_options(shardscope_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# shardscope_parse_once(NAME LIBRARY... HEADERS HEADER...): what most sources include, and those headers, parsed once for all
-# targets that shardscope_reads(TARGET NAME) names; they are compiled with the same options. Under clang alone:
-# GCC 12 at -O3 then raises more false alarms on std::string (stringop-overflow, stringop-overread) than it does without, and
-# its builds show that each source includes what it uses.
-function(shardscope_parse_once name)
-  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    return()
-  endif()
-  cmake_parse_arguments(PARSE_ARGV 1 argument "" "" "HEADERS")
-  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp" CONTENT "")
-  add_library(${name} OBJECT "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
-  target_link_libraries(${name} PRIVATE shardscope_flags fmt::fmt ${argument_UNPARSED_ARGUMENTS})
-  target_precompile_headers(${name} PRIVATE <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <optional> <span>
-    <string> <string_view> <unordered_map> <utility> <variant> <vector> <fmt/format.h> <tl/expected.hpp> ${argument_HEADERS})
-endfunction()
-function(shardscope_reads target name)
-  if(TARGET ${name})
-    target_precompile_headers(${target} REUSE_FROM ${name})
+# What most sources include, parsed once for the libraries that shardscope_reads_common names. Under clang alone: GCC 12 at
+# -O3 then raises more false alarms on std::string (stringop-overflow, stringop-overread) than it does without, and its builds
+# show that each source includes what it uses.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/shardscope_common.cpp" CONTENT "")
+  add_library(shardscope_common OBJECT "${CMAKE_BINARY_DIR}/shardscope_common.cpp")
+  target_link_libraries(shardscope_common PRIVATE shardscope_flags fmt::fmt)
+  target_precompile_headers(shardscope_common PRIVATE <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory>
+    <optional> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
+endif()
+function(shardscope_reads_common target)
+  if(TARGET shardscope_common)
+    target_precompile_headers(${target} REUSE_FROM shardscope_common)
   endif()
 endfunction()
-shardscope_parse_once(shardscope_common)
 
 function(shardscope_library name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   if(sources)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC shardscope_flags ${ARGN})
-    shardscope_reads(${name} shardscope_common)
+    shardscope_reads_common(${name})
   else()
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE shardscope_flags ${ARGN})

@@ -11,6 +11,7 @@
 #include "runtime/calibrate/processor_time.h"
 #include "runtime/calibrate/timed_device.h"
 #include "runtime/communicator/thread_communicator.h"
+#include "runtime/device/short_slices.h"
 #include "runtime/train/initial_values.h"
 
 namespace shardscope::runtime {
@@ -188,6 +189,7 @@ Result<void> stepsOfRank(const CalibrateConfig& config, const core::Model& model
             return std::vector<std::uint64_t>(static_cast<std::size_t>(model.workload.batch), 0);
         };
         HostWatch host(graph, own);
+        const ShortSlices ofHost;  // as in training
         for (std::int64_t step = 0; step < kUnmeasuredSteps + 2 * config.steps; ++step) {
             const bool timed = step % 2 == 0;
             device.timeCalls(timed);

@@ -16,7 +16,7 @@
 
 #include "runtime/communicator/rank_order_sum.h"
 #include "runtime/device/clock.h"
-#include "runtime/gloo/short_slices.h"
+#include "runtime/device/short_slices.h"
 #include "runtime/rendezvous/store_server.h"
 
 namespace shardscope::runtime {

@@ -9,8 +9,8 @@
 #include <csignal>
 #include <exception>
 
+#include "runtime/device/short_slices.h"
 #include "runtime/gloo/gloo_communicator.h"
-#include "runtime/gloo/short_slices.h"
 
 namespace shardscope::runtime {
 

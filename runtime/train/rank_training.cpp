@@ -5,6 +5,7 @@
 
 #include "runtime/data/sample_order.h"
 #include "runtime/device/random_draws.h"
+#include "runtime/device/short_slices.h"
 #include "runtime/executor/rank_map.h"
 #include "runtime/train/step_times.h"
 
@@ -108,6 +109,7 @@ Result<RankRecord> trainRank(const Training& training, std::int64_t rank,
     report.peak = device.liveBytes();
     SHARDSCOPE_ASSIGN(RankSamples samples, RankSamples::create(training, place.dataRank()));
     std::vector<StepTimes> steps;
+    const ShortSlices ofHost;  // its streams, which it has started, go before it
     for (std::int64_t step = 0; step < config.steps; ++step) {
         StepObserver observer;
         std::int64_t peak = 0;  // of this step

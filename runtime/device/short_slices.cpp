@@ -1,4 +1,4 @@
-#include "runtime/gloo/short_slices.h"
+#include "runtime/device/short_slices.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
