@@ -158,6 +158,7 @@ TEST(RanksFingerprint, KnowsOnWhatAndHowTheyTrain) {
     const auto replicated = [&](bool autocast) {
         return of([=](auto& c) {
             c.plan = ddp(4, 2).plan;
+            c.plan.precision.param = core::DType::BF16;
             c.autocast = autocast;
         });
     };
