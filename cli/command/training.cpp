@@ -243,7 +243,7 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
         machines.push_back(std::move(machine));
         return {};
     };
-    if (arguments.compare) {
+    if (arguments.compare || !arguments.machine.empty()) {
         SHARDSCOPE_ASSIGN(graph, core::buildStepGraph(model, config.plan));
         if (arguments.machine.empty()) {
             SHARDSCOPE_TRY(measureMachine());
