@@ -10,12 +10,12 @@
 
 namespace shardscope::bench {
 
-/// Nanoseconds; a run's is the median over its steps after the warm-up.
+/// Nanoseconds; a run's step is the median over its steps after the warm-up.
 struct Row {
     std::string name;
     std::int64_t ranks = 1, cores = 1;
     double predicted = 0;
-    double first = 0, second = 0;  ///< two runs, before and after the machine was measured
+    double first = 0, second = 0;  ///< means of every other run, and of those between them
 
     [[nodiscard]] double measured() const { return (first + second) / 2; }
     [[nodiscard]] double error() const { return predicted / measured() - 1; }

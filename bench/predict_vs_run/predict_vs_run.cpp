@@ -152,8 +152,8 @@ Result<bench::Row> measured(const bench::Configuration& configuration, std::size
             stdout);
     bench::Row row{configuration.name, configuration.ranks(), machine.cores, forecast.front().value, 0, 0};
     for (std::size_t run = 0; run < runs.size(); ++run) {
-        const auto many = static_cast<double>(run % 2 == 0 ? runs.size() / 2 + runs.size() % 2 : runs.size() / 2);
-        (run % 2 == 0 ? row.first : row.second) += runs[run].front().value / many;
+        const std::size_t second = run % 2, alike = (runs.size() + 1 - second) / 2;
+        (second != 0 ? row.second : row.first) += runs[run].front().value / static_cast<double>(alike);
     }
     return row;
 }

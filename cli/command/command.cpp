@@ -45,7 +45,7 @@ const std::vector<Option>& optionTable() {
                                      "so that overlap shows on one machine; --device cpu only.", ""},
         {"--link-latency", "US", "Microseconds that every transfer takes beside that; --device cpu only.", ""},
         {"--compare", "", "Predict the step with this machine's measured times, and print it beside what was measured.", ""},
-        {"--machine", "FILE", "Times of `shardscope calibrate -o FILE` for --compare. Left out: measured before and after the run.", "@file"},
+        {"--machine", "FILE", "Times of `shardscope calibrate -o FILE` for --compare. Left out: measured before and after the run, with --rendezvous only after it.", "@file"},
         {"--steps", "N", "Steps. Left out: one pass over the images, or 5 steps where that would take more than ten minutes.", ""},
         {"--test-images", "N", "Ask the trained model about N images that it was not trained on: generated ones, or t10k-images of --data. "
                                "Left out: 2,000 after a whole pass, none with --steps.", ""},

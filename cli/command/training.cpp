@@ -236,22 +236,20 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     Document kept;
     std::optional<PredictedRun> predicted;
     std::optional<core::StepGraph> graph;  // that is predicted
-    // On both sides of the run, as a machine's speed changes.
+    const bool measures = arguments.compare && arguments.machine.empty();
     std::vector<core::MachineTimes> machines;
     const auto measureMachine = [&]() -> Result<void> {
         SHARDSCOPE_ASSIGN(core::MachineTimes machine, calibrateFor(config, *graph, processes, arguments.program));
         machines.push_back(std::move(machine));
         return {};
     };
-    if (arguments.compare || !arguments.machine.empty()) {
+    if (measures || !arguments.machine.empty()) {
         SHARDSCOPE_ASSIGN(graph, core::buildStepGraph(model, config.plan));
-        if (arguments.machine.empty()) {
-            SHARDSCOPE_TRY(measureMachine());
-        } else {
-            SHARDSCOPE_ASSIGN(core::MachineTimes machine,
-                              loadMachineTimes(arguments.machine, config, processes, arguments.program));
-            SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, *graph, std::move(machine), kept));
-        }
+    }
+    if (!arguments.machine.empty()) {
+        SHARDSCOPE_ASSIGN(core::MachineTimes machine,
+                          loadMachineTimes(arguments.machine, config, processes, arguments.program));
+        SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, *graph, std::move(machine), kept));
     }
 
     std::vector<std::string> unused = unusedInRun(setUp.loaded.scenario, resolved);
@@ -284,6 +282,9 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
                           std::fputs(complaintOf(error).c_str(), stderr);
                       }));
     config.progress = [&progress](const runtime::RankStep& step) { progress->add(step); };
+    // On both sides of the run, as a machine's speed changes; only after it where ranks started by hand wait for this
+    // one.
+    if (measures && placement.kind != RankPlacement::Kind::Server) SHARDSCOPE_TRY(measureMachine());
     const auto trained = trainAs(config, placement, arguments);
     const auto told = progress->finish();
     if (!trained) return tl::unexpected(setUp.loaded.scenario.located(trained.error()));
@@ -293,7 +294,7 @@ Result<void> runTraining(const Arguments& arguments, const TextStyle& style) {
     if (test.images != nullptr) {
         SHARDSCOPE_ASSIGN(evaluation, runtime::evaluate(test.config, report.parameters, *test.images));
     }
-    if (!machines.empty()) {
+    if (measures) {
         SHARDSCOPE_TRY(measureMachine());
         SHARDSCOPE_ASSIGN(core::MachineTimes machine, core::meanOf(std::move(machines)));
         SHARDSCOPE_ASSIGN(predicted, predictionOf(arguments, setUp, *graph, std::move(machine), kept));

@@ -214,12 +214,17 @@ CallSample CallTime::at(double bytes) const {
 }
 
 Result<MachineTimes> meanOf(std::vector<MachineTimes> all) {
+    const auto withoutTimes = [](MachineTimes one) {
+        for (double* time : timesIn(one)) *time = 0;
+        return one;
+    };
     MachineTimes mean = all.front();
+    const MachineTimes measured = withoutTimes(mean);
     const std::vector<double*> sums = timesIn(mean);
     for (std::size_t i = 1; i < all.size(); ++i) {
-        const std::vector<double*> times = timesIn(all[i]);
-        if (times.size() != sums.size())
+        if (!(withoutTimes(all[i]) == measured))
             return fail(ErrorCode::Internal, "measurements of different things have no mean", "machine times");
+        const std::vector<double*> times = timesIn(all[i]);
         for (std::size_t t = 0; t < times.size(); ++t) *sums[t] += *times[t];
     }
     for (double* sum : sums) *sum /= static_cast<double>(all.size());

@@ -203,9 +203,9 @@ Result<void> stepsOfRank(const CalibrateConfig& config, const core::Model& model
     SHARDSCOPE_TRY(copySomeBytes(device, config.plan.precision));
     own.calls.copies = device.times().copies;
     for (std::int64_t i = 0; i < kRepeats && config.data; ++i) {
-        const std::int64_t begin = device.now();
+        const std::int64_t begin = threadTime();
         SHARDSCOPE_TRY(config.data());
-        own.data.push_back(static_cast<double>(device.now() - begin) * 1e-9);
+        own.data.push_back(static_cast<double>(threadTime() - begin) * 1e-9);
     }
     if (config.device == DeviceKind::Cpu) {
         SHARDSCOPE_TRY(measureWaking(*inner, false, own.wake));

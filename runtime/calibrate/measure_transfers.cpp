@@ -31,42 +31,53 @@ constexpr std::chrono::seconds kPatience{60};
 using Call = std::function<Result<Transfer>(Communicator&, const CallLabel&, std::span<std::byte>)>;
 
 /// All are there, and what the barrier has left to do behind them is done: in a step, ranks come from their kernels.
+/// They go on at one instant, but for those that are late then.
 Result<void> meet(Communicator& communicator) {
-    SHARDSCOPE_TRY(communicator.barrier({"barrier", "calibration", 0, 0, core::DType::F32}));
-    constexpr std::int64_t kSettle = 300'000;  // ns
-    const std::int64_t until = clockNow() + kSettle;
-    while (clockNow() < until) {
+    SHARDSCOPE_ASSIGN(const Transfer met, communicator.barrier({"barrier", "calibration", 0, 0, core::DType::F32}));
+    constexpr std::int64_t kSettle = 300'000;  // ns after the last arrival
+    while (clockNow() < met.transferStart + kSettle) {
     }
     return {};
 }
 
-/// Threads that compute as long as they live.
+/// Threads that compute when they are told to. They are started before anything is transferred: a thread that moves
+/// data has short slices (runtime/device/short_slices.h), and what it starts has them too; kernels do not.
 class Computing {
 public:
     explicit Computing(std::int64_t threads) {
-        for (std::int64_t i = 0; i < threads; ++i)
-            m_threads.emplace_back([this] {
-                while (!m_ends.load(std::memory_order_relaxed)) {
-                }
-            });
+        for (std::int64_t i = 0; i < threads; ++i) m_threads.emplace_back([this] { work(); });
     }
     ~Computing() {
-        m_ends = true;
+        become(State::Ended);
         for (std::thread& thread : m_threads) thread.join();
     }
     Computing(const Computing&) = delete;
     Computing& operator=(const Computing&) = delete;
 
+    void start() { become(State::Computing); }
+    void stop() { become(State::Resting); }
+
 private:
-    std::atomic<bool> m_ends = false;
+    enum class State : std::uint8_t { Resting, Computing, Ended };
+
+    void become(State state) {
+        m_state = state;
+        m_state.notify_all();
+    }
+    void work() {
+        for (State state = m_state; state != State::Ended; state = m_state)
+            if (state == State::Resting) m_state.wait(State::Resting);
+    }
+
+    std::atomic<State> m_state = State::Resting;
     std::vector<std::thread> m_threads;
 };
 
 /// Times of a call at some sizes, alone and beside computing threads, as the first rank sees them.
 class CallTimer {
 public:
-    CallTimer(Communicator& communicator, const char* operation, Call call)
-        : m_communicator(communicator), m_operation(operation), m_call(std::move(call)) {}
+    CallTimer(Communicator& communicator, Computing& others, const char* operation, Call call)
+        : m_communicator(communicator), m_others(others), m_operation(operation), m_call(std::move(call)) {}
 
     Result<core::CallTime> measured() {
         SHARDSCOPE_TRY(meet(m_communicator));
@@ -82,9 +93,9 @@ public:
             for (std::int64_t i = 0; i < kRepeats; ++i) SHARDSCOPE_TRY(once(bytes));
             sample.processor = medianOf(std::move(m_processor)) / static_cast<double>(m_communicator.size());
             sample.alone = medianOf(std::exchange(m_seconds, {}));
-            const std::unique_ptr<Computing> others =
-                m_communicator.rank() == 0 ? std::make_unique<Computing>(m_communicator.size()) : nullptr;
+            m_others.start();
             for (std::int64_t i = 0; i < kBusyRepeats; ++i) SHARDSCOPE_TRY(once(bytes));
+            m_others.stop();
             // What comes once in a while and takes long is as much a part of it as what is short.
             sample.busy = std::max(sample.alone, meanOf(std::exchange(m_seconds, {})));
             time.samples.push_back(sample);
@@ -96,7 +107,7 @@ private:
     Result<void> once(std::int64_t bytes) {
         SHARDSCOPE_TRY(meet(m_communicator));
         const CallLabel label{m_operation, "calibration", 0, bytes, core::DType::F32};
-        const std::int64_t before = processTime();  // of all ranks, who are all in the call from here on
+        const std::int64_t before = processTime();  // of all ranks
         SHARDSCOPE_ASSIGN(const Transfer transfer, m_call(m_communicator, label, m_buffer));
         m_processor.push_back(static_cast<double>(processTime() - before) * 1e-9);
         // Ranks that a message does not concern have none.
@@ -109,41 +120,39 @@ private:
     }
 
     Communicator& m_communicator;
+    Computing& m_others;  // for all ranks together
     const char* m_operation;
     Call m_call;
     std::vector<std::byte> m_buffer;
     std::vector<double> m_seconds, m_processor;
 };
 
-Result<core::CallTime> timeOfCall(Communicator& communicator, const char* operation, Call call) {
-    return CallTimer(communicator, operation, std::move(call)).measured();
-}
-
 Result<core::TransferTimes> transferTimes(Communicator& communicator) {
+    Computing others(communicator.rank() == 0 ? communicator.size() : 0);
+    const auto timeOf = [&](const char* operation, Call call) {
+        return CallTimer(communicator, others, operation, std::move(call)).measured();
+    };
     core::TransferTimes times;
     times.ranks = communicator.size();
-    SHARDSCOPE_ASSIGN(times.allGather,
-                      timeOfCall(communicator, "all-gather", [](Communicator& c, const CallLabel& label, auto bytes) {
+    SHARDSCOPE_ASSIGN(times.allGather, timeOf("all-gather", [](Communicator& c, const CallLabel& label, auto bytes) {
                           return c.allGather(label, bytes);
                       }));
     std::vector<std::byte> share;
-    SHARDSCOPE_ASSIGN(
-        times.reduceScatter,
-        timeOfCall(communicator, "reduce-scatter", [&](Communicator& c, const CallLabel& label, auto bytes) {
-            share.resize(bytes.size() / static_cast<std::size_t>(c.size()));
-            return c.reduceScatter(label, bytes, share, true);
-        }));
-    SHARDSCOPE_ASSIGN(times.allReduce,
-                      timeOfCall(communicator, "all-reduce", [](Communicator& c, const CallLabel& label, auto bytes) {
+    SHARDSCOPE_ASSIGN(times.reduceScatter,
+                      timeOf("reduce-scatter", [&](Communicator& c, const CallLabel& label, auto bytes) {
+                          share.resize(bytes.size() / static_cast<std::size_t>(c.size()));
+                          return c.reduceScatter(label, bytes, share, true);
+                      }));
+    SHARDSCOPE_ASSIGN(times.allReduce, timeOf("all-reduce", [](Communicator& c, const CallLabel& label, auto bytes) {
                           return c.allReduce(label, bytes, true);
                       }));
+    // Seen by the receiver, which is the first rank: a sender may go on before all has arrived.
     SHARDSCOPE_ASSIGN(times.message,
-                      timeOfCall(communicator, "message",
-                                 [](Communicator& c, const CallLabel& label, auto bytes) -> Result<Transfer> {
-                                     if (c.rank() == 0) return c.send(label, bytes, 1);
-                                     if (c.rank() == 1) return c.receive(label, bytes, 0);
-                                     return Transfer{};
-                                 }));
+                      timeOf("message", [](Communicator& c, const CallLabel& label, auto bytes) -> Result<Transfer> {
+                          if (c.rank() == 1) return c.send(label, bytes, 0);
+                          if (c.rank() == 0) return c.receive(label, bytes, 1);
+                          return Transfer{};
+                      }));
     return times;
 }
 

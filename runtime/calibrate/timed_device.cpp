@@ -13,6 +13,10 @@ TimedDevice::TimedDevice(Device& device, const core::Model& model) : m_device(de
                 m_signatures.emplace(&kernel, core::kernelSignature(program, kernel));
 }
 
+TimedDevice::~TimedDevice() {
+    (void)m_device.synchronize();
+}
+
 template <typename Call>
 Result<void> TimedDevice::timed(StreamIndex stream, Pending pending, const Call& call) {
     if (!m_timing) return call();

@@ -23,11 +23,13 @@ struct CallTimes {
 };
 
 /// Passes every call on to `device`, which runs on processors: a call's time is that of the thread that did it, so that
-/// it does not grow where threads share cores. Times are known once the device was synchronized and its events
-/// forgotten, as the executor does at the end of a step.
+/// it does not grow where threads share cores (a little does where the stream falls asleep between two calls). Times
+/// are known once the device was synchronized and its events forgotten, as the executor does at the end of a step.
 class TimedDevice final : public Device {
 public:
     TimedDevice(Device& device, const core::Model& model);
+    /// Waits for the calls whose times are noted here.
+    ~TimedDevice() override;
 
     [[nodiscard]] const CallTimes& times() const { return m_times; }
     void clear() { m_times = {}; }

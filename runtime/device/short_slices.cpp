@@ -3,8 +3,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdint>
-
 namespace shardscope::runtime {
 
 namespace {
@@ -22,31 +20,30 @@ struct SchedulerAttributes {
 };
 static_assert(sizeof(SchedulerAttributes) == 48);
 
-/// 0: as long as the system's. Where it is refused, or the thread is under a policy that its user chose, all stays as
-/// it was.
-void setSlice(std::uint64_t ns) {
+/// Gives the calling thread this slice, in ns; returns the one that it had. Where that is refused, or the thread is
+/// under a policy that its user chose, all stays as it was.
+std::uint64_t setSlice(std::uint64_t ns) {
     SchedulerAttributes attributes;
-    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0) != 0 || attributes.policy != 0) return;
+    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0) != 0 || attributes.policy != 0) return 0;
+    const std::uint64_t before = attributes.runtime;
+    if (before == ns) return before;
     attributes.size = sizeof(attributes);
     attributes.runtime = ns;
     attributes.deadline = attributes.period = 0;
     (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
+    return before;
 }
 
 }  // namespace
 
-ShortSlices::ShortSlices() {
-    setSlice(kShort);
-}
+ShortSlices::ShortSlices() : m_before(setSlice(kShort)) {}
 
 ShortSlices::~ShortSlices() {
-    setSlice(0);
+    (void)setSlice(m_before);
 }
 
 void keepShortSlices() {
-    thread_local bool kept = false;
-    if (!kept) setSlice(kShort);
-    kept = true;
+    (void)setSlice(kShort);
 }
 
 }  // namespace shardscope::runtime

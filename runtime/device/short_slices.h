@@ -6,18 +6,23 @@
 // more of the cores. So do threads that move data, and hosts that issue ops; kernels keep theirs. Older kernels ignore
 // the wish.
 
+#include <cstdint>
+
 namespace shardscope::runtime {
 
-/// For as long as it lives, this thread and those it starts have short slices.
+/// For as long as it lives, this thread and those it starts have short slices; then this one has what it had.
 class ShortSlices {
 public:
     ShortSlices();
     ~ShortSlices();
     ShortSlices(const ShortSlices&) = delete;
     ShortSlices& operator=(const ShortSlices&) = delete;
+
+private:
+    std::uint64_t m_before = 0;  ///< ns
 };
 
-/// From now on.
+/// For this thread, from now on.
 void keepShortSlices();
 
 }  // namespace shardscope::runtime

@@ -58,8 +58,12 @@ TEST(MachineTimes, OfSeveralMeasurementsAreTheirMeans) {
     EXPECT_DOUBLE_EQ(mean->compute[1].optimizer.perByte, 9e-10);
     EXPECT_DOUBLE_EQ(mean->transfers[1].message.samples[1].processor, 6e-6);
     EXPECT_EQ(mean->transfers[1].message.samples[1].bytes, 2000);
-    slow.compute[0].kernels["another"] = 1e-6;
+    // As many, and not of the same.
+    slow.compute[0].kernels = {{"another", 1e-6}};
     EXPECT_FALSE(meanOf({someTimes(), slow}));
+    MachineTimes larger = someTimes();
+    larger.transfers[0].allGather.samples[0].bytes = 1001;
+    EXPECT_FALSE(meanOf({someTimes(), larger}));
 }
 
 TEST(MachineTimes, RefuseWhatIsNotOne) {

@@ -5,20 +5,17 @@
 #include <chrono>
 #include <thread>
 
-#include "runtime/device/clock.h"
-
 namespace shardscope::runtime {
 namespace {
 
 TEST(ProcessorTime, GrowsWithWorkAndNotWithSleep) {
-    const std::int64_t begin = clockNow(), own = threadTime();
+    const std::int64_t before = threadTime();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    const std::int64_t asleep = threadTime() - own;
-    EXPECT_LT(asleep, (clockNow() - begin) / 2);
-    // Until the clock of this thread has gone on by as much.
-    while (threadTime() - own < asleep + 1'000'000) {
+    const std::int64_t asleep = threadTime() - before;
+    EXPECT_LT(asleep, 25'000'000);
+    // It goes on at all: else this does not end.
+    while (threadTime() - before < asleep + 1'000'000) {
     }
-    EXPECT_GE(clockNow() - begin, threadTime() - own);
 }
 
 TEST(ProcessorTime, OfAProcessIsThatOfAllItsThreads) {
