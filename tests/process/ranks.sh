@@ -201,6 +201,22 @@ for other in "--steps 4" "--steps 3 --device reference"; do
 done
 expect 4 "nobody serves the rendezvous" run vit_tiny --ranks 2 --rank 1 --rendezvous "127.0.0.1:$(free_port)" --join-timeout 1
 
+# A rank's process holds at most 150 MiB beside what is counted: code, libraries, Gloo's and oneDNN's buffers.
+"$program" run --ranks 2 --strategy fsdp --steps 12 --log-json "$work/log.jsonl" >/dev/null 2>&1 &
+run=$!
+resident=0  # KiB, of the largest
+while runs $run; do
+  for rank in $(children $run); do
+    now=$(sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$rank/status" 2>/dev/null)
+    [ "${now:-0}" -gt $resident ] && resident=$now
+  done
+  sleep 0.02
+done
+wait $run
+counted=$(sed -n 's/.*"peak_bytes": \([0-9]*\).*/\1/p' "$work/log.jsonl" | sort -n | tail -1)
+check "a rank was not seen to hold what is counted: $resident KiB" test $((resident * 1024)) -ge "${counted:-1000000000000}"
+check "a rank holds $resident KiB, $counted bytes of them counted" test $((resident * 1024 - ${counted:-0})) -le $((150 << 20))
+
 # Somebody who lets ranks connect and never answers: a rank 0 that was stopped.
 port=$(free_port)
 timeout 60 "$program" run vit_tiny --ranks 3 --rank 0 --rendezvous "127.0.0.1:$port" --join-timeout 40 >/dev/null 2>&1 &

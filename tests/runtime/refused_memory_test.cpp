@@ -17,15 +17,16 @@ thread_local std::size_t refusedBytes = 0;
 
 }  // namespace
 
-void* operator new(std::size_t bytes) {
+// Not inlined, or GCC sees a pointer of operator new reach free.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
     if (bytes == refusedBytes && bytes > 0) throw std::bad_alloc();
     if (void* memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
     throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
     std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
     std::free(memory);
 }
 
