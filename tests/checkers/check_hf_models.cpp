@@ -1,5 +1,5 @@
 // Holds models of transformers, as recorded, against ours.
-//   check_hf_models FILE...
+//   check_hf_models FILE... [--left-out-at-most N]
 // FILE is either of a model type's cases ({"model_type", "cases": [{"id", "config_min", "config_saved", "params",
 // "tied", "frozen", "total", "trainable", "blocks", "forward", "moe", "old", "drop_one", "null_one"}]}) or of full-size
 // models ({"models": [{"name", "model_type", "cls", "config", "total", "tied", "blocks", "root", "moe"}]}).
@@ -7,7 +7,8 @@
 // Held: names, shapes and order of parameters, ties, frozen ones, totals, active parameters, classes and sizes of
 // blocks, the order in which modules first run; of variants of a config the total, or that both refuse it. Prints per
 // case: equal, differs (where), refused (a feature that is not modelled), or cannot run (the library builds it, but its
-// sizes fit no forward pass, and we refuse it). Exit 1 on any difference.
+// sizes fit no forward pass, and we refuse it). Exit 1 on any difference, or where more than N are refused or cannot
+// run.
 
 #include <cstdio>
 #include <fstream>
@@ -18,6 +19,7 @@
 #include "core/base/document.h"
 #include "core/model/hf_model.h"
 #include "core/model/shapes_model.h"
+#include "tests/checkers/support/outcome.h"
 
 using namespace shardscope::core;
 
@@ -296,23 +298,25 @@ void checkFullSize(Tally& tally, const Document& recorded) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    const auto arguments = shardscope::checkers::argumentsOf(argc, argv, "check_hf_models");
+    if (!arguments) return 2;
     Tally all;
-    for (int i = 1; i < argc; ++i) {
+    for (const std::string& path : arguments->files) {
         Tally tally;
         std::ostringstream text;
-        text << std::ifstream(argv[i], std::ios::binary).rdbuf();
-        const auto file = parseJson(text.str(), argv[i]);
+        text << std::ifstream(path, std::ios::binary).rdbuf();
+        const auto file = parseJson(text.str(), path);
         const Document* cases = file ? file->find("cases") : nullptr;
         const Document* models = file ? file->find("models") : nullptr;
-        if (!file) tally.report(argv[i], describe(file.error()));
-        if (file && cases == nullptr && models == nullptr) tally.report(argv[i], "neither cases nor models");
+        if (!file) tally.report(path, describe(file.error()));
+        if (file && cases == nullptr && models == nullptr) tally.report(path, "neither cases nor models");
         if (cases != nullptr)
             for (const Document& recorded : cases->items) checkCase(tally, recorded);
         if (models != nullptr)
             for (const Document& recorded : models->items) checkFullSize(tally, recorded);
-        tally.sum((std::string(argv[i]) + ": ").c_str());
+        tally.sum((path + ": ").c_str());
         all.add(tally);
     }
     all.sum("");
-    return all.different == 0 && argc > 1 ? 0 : 1;
+    return shardscope::checkers::exitCode({all.equal, all.different, all.refused + all.cannotRun}, *arguments);
 }

@@ -1,7 +1,8 @@
-// check_memory FILE...: holds the memory of graphs against recordings of PyTorch, to the byte: `host_order_bytes` of
-// schedules.jsonl (files that end in .jsonl) and the categories of memory_tracker.json (the others). Prints one line a
-// case: equal, differs (where first), or not expressible (the knob that is missing); after a tracker's case the
-// difference of its Activation, Temp and Total, which depend on CPU kernels and are not held. Exit 1 if any differs.
+// check_memory FILE... [--left-out-at-most N]: holds the memory of graphs against recordings of PyTorch, to the byte:
+// `host_order_bytes` of schedules.jsonl (files that end in .jsonl) and the categories of memory_tracker.json (the
+// others). Prints one line a case: equal, differs (where first), or not expressible (the knob that is missing); after a
+// tracker's case the difference of its Activation, Temp and Total, which depend on CPU kernels and are not held. Exit 1
+// if any differs, or more than N are not expressible.
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "core/graph/build.h"
 #include "core/graph/optimizer_state.h"
 #include "core/plan/sharding.h"
+#include "tests/checkers/support/outcome.h"
 #include "tests/checkers/support/recorded_case.h"
 #include "tests/checkers/support/recorded_memory.h"
 
@@ -20,16 +22,12 @@ using namespace shardscope::checkers;
 
 namespace {
 
-struct Counts {
-    int equal = 0, differs = 0, notExpressible = 0;
-};
-
-void say(Counts& counts, const std::string& id, const std::string& difference, const std::string& missing) {
+void say(Outcome& counts, const std::string& id, const std::string& difference, const std::string& missing) {
     if (!missing.empty()) {
-        ++counts.notExpressible;
+        ++counts.leftOut;
         fmt::print("{}: not expressible: {}\n", id, missing);
     } else if (!difference.empty()) {
-        ++counts.differs;
+        ++counts.different;
         fmt::print("{}: differs: {}\n", id, difference);
     } else {
         ++counts.equal;
@@ -49,7 +47,7 @@ std::string textAt(const Document& table, std::string_view key) {
 
 // --- host_order_bytes -----------------------------------------------------------------------------------------------
 
-void checkSchedule(Counts& counts, const Document& record) {
+void checkSchedule(Outcome& counts, const Document& record) {
     const std::string id = textAt(record, "id");
     const Document *config = record.find("config"), *steps = record.find("steps");
     if (config == nullptr || steps == nullptr || steps->items.empty()) return say(counts, id, {}, "no recorded step");
@@ -74,8 +72,7 @@ void checkSchedule(Counts& counts, const Document& record) {
     say(counts, id, {}, {});
 }
 
-// --- memory_tracker.json
-// ----------------------------------------------------------------------------------------------
+// --- memory_tracker.json --------------------------------------------------------------------------------------------
 
 struct TrackedRun {
     Model model;
@@ -217,7 +214,7 @@ Result<Comparison> compareStep(TrackedRun& run, const Document& step) {
     return out;
 }
 
-void checkTracked(Counts& counts, const Document& record) {
+void checkTracked(Outcome& counts, const Document& record) {
     const std::string id = textAt(record, "id");
     auto run = readRun(record);
     if (!run) {
@@ -239,8 +236,8 @@ void checkTracked(Counts& counts, const Document& record) {
                    last.temp, last.total);
 }
 
-int checkFile(const char* path, Counts& counts) {
-    const bool schedules = std::string_view(path).ends_with(".jsonl");
+int checkFile(const std::string& path, Outcome& counts) {
+    const bool schedules = path.ends_with(".jsonl");
     if (schedules) {
         const auto records = readJsonLines(path);
         if (!records) {
@@ -263,13 +260,11 @@ int checkFile(const char* path, Counts& counts) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc < 2) {
-        fmt::print(stderr, "usage: check_memory FILE...\n");
-        return 2;
-    }
-    Counts counts;
+    const auto arguments = argumentsOf(argc, argv, "check_memory");
+    if (!arguments) return 2;
+    Outcome counts;
     int status = 0;
-    for (int i = 1; i < argc; ++i) status |= checkFile(argv[i], counts);
-    fmt::print("{} equal, {} differ, {} not expressible\n", counts.equal, counts.differs, counts.notExpressible);
-    return status != 0 || counts.differs > 0 ? 1 : 0;
+    for (const std::string& path : arguments->files) status |= checkFile(path, counts);
+    fmt::print("{} equal, {} differ, {} not expressible\n", counts.equal, counts.different, counts.leftOut);
+    return status | exitCode(counts, *arguments);
 }

@@ -1,6 +1,6 @@
-// check_schedules FILE...: holds the graph's host actions against recordings of FSDP2 (schedules.jsonl). Prints one
-// line a case: equal, differs (the first difference), or not expressible (the knob that is missing). Exit 1 if any
-// differs.
+// check_schedules FILE... [--left-out-at-most N]: holds the graph's host actions against recordings of FSDP2
+// (schedules.jsonl). Prints one line a case: equal, differs (the first difference), or not expressible (the knob that
+// is missing). Exit 1 if any differs, or more than N are not expressible.
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "core/graph/build.h"
+#include "tests/checkers/support/outcome.h"
 #include "tests/checkers/support/recorded_case.h"
 #include "tests/checkers/support/recorded_events.h"
 
@@ -98,13 +99,11 @@ Verdict check(const Document& record) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc < 2) {
-        fmt::print(stderr, "usage: check_schedules FILE...\n");
-        return 2;
-    }
+    const auto arguments = argumentsOf(argc, argv, "check_schedules");
+    if (!arguments) return 2;
     int counts[3] = {0, 0, 0};
-    for (int i = 1; i < argc; ++i) {
-        const auto records = readJsonLines(argv[i]);
+    for (const std::string& path : arguments->files) {
+        const auto records = readJsonLines(path);
         if (!records) {
             fmt::print(stderr, "{}\n", describe(records.error()));
             return 2;
@@ -119,5 +118,5 @@ int main(int argc, char** argv) {
         }
     }
     fmt::print("{} equal, {} differ, {} not expressible\n", counts[0], counts[1], counts[2]);
-    return counts[1] == 0 ? 0 : 1;
+    return exitCode({counts[0], counts[1], counts[2]}, *arguments);
 }
