@@ -217,8 +217,8 @@ TEST(Window, UndoAndRedoReturnTheSameScenario) {
                                                  {kShards, QStringLiteral("2")},
                                                  {QStringLiteral("model.layers"), QStringLiteral("6")},
                                                  {kBatch, QStringLiteral("8")}};
-    for (const auto& [key, value] : edits) {
-        window.await([&] { ASSERT_TRUE(window.knobs().setKey(key, value)); });
+    for (const auto& edit : edits) {
+        window.await([&] { ASSERT_TRUE(window.knobs().setKey(edit.first, edit.second)); });
         ASSERT_EQ(window.problem(), QString());
         scenarios.push_back(window.shownScenario());
         EXPECT_NE(scenarios.back(), scenarios[scenarios.size() - 2]);

@@ -299,8 +299,9 @@ TEST(Copy, TheCommandLineGivesTheSameReport) {
         {"parallelism.fsdp_forward_prefetch", "1"},
         {"cluster.node", "dgx-a100"},
     };
-    for (const auto& [key, value] : edits) {
-        window.await([&] { ASSERT_TRUE(window.knobs().setKey(QLatin1String(key), QLatin1String(value))) << key; });
+    for (const auto& edit : edits) {
+        const QLatin1String key(edit.first), value(edit.second);
+        window.await([&] { ASSERT_TRUE(window.knobs().setKey(key, value)) << edit.first; });
         ASSERT_EQ(window.problem(), QString());
     }
     expectSameReport(window);

@@ -48,11 +48,13 @@ core::StepGraph graphOf(const TrainConfig& config) {
 int hiddenTransfers(const core::StepGraph& graph, const std::vector<Spans>& ranks, core::OpKind kind) {
     int hidden = 0;
     for (const Spans& spans : ranks)
-        for (const auto& [op, transfer] : spans)
+        for (const auto& [op, span] : spans) {
+            const auto& transfer = span;  // clang 14 captures no structured binding
             hidden += graph.ops[op].kind == kind && std::ranges::any_of(spans, [&](const auto& other) {
                           return graph.ops[other.first].kind == core::OpKind::Compute &&
                                  other.second.start < transfer.end && transfer.transferStart < other.second.end;
                       });
+        }
     return hidden;
 }
 

@@ -8,7 +8,14 @@
 #include "runtime/communicator/thread_communicator.h"
 
 // Sanitizers have an allocator of their own, which has to stay in place to find what it is there for.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // GCC's words, and clang's
+#define SHARDSCOPE_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SHARDSCOPE_SANITIZED
+#endif
+#endif
+#ifndef SHARDSCOPE_SANITIZED
 
 namespace {
 

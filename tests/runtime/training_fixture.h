@@ -166,12 +166,11 @@ inline std::vector<std::pair<std::string, TrainConfig>> switchedRuns() {
     add("fsdp1, no limit", two, 1, [&](Plan& p) { flat(p), p.fsdp.limitAllGathers = false; });
     using Mode = core::Checkpointing::Mode;
     add("fsdp1, checkpointed", two, 2, [&](Plan& p) { flat(p), p.checkpointing.mode = Mode::Full; });
-    for (const auto& [name, checkpointing] :
-         {std::pair{"checkpointed", core::Checkpointing{Mode::Full, 2, true}},
-          {"checkpointed to the end", core::Checkpointing{Mode::Full, 2, false}},
-          {"every second block checkpointed", core::Checkpointing{Mode::EveryNth, 2, true}},
-          {"checkpointed selectively", core::Checkpointing{Mode::Selective, 2, false}}})
-        add(name, two, 2, [&](Plan& p) { p.checkpointing = checkpointing; });
+    for (const auto& checkpointed : {std::pair{"checkpointed", core::Checkpointing{Mode::Full, 2, true}},
+                                     {"checkpointed to the end", core::Checkpointing{Mode::Full, 2, false}},
+                                     {"every second block checkpointed", core::Checkpointing{Mode::EveryNth, 2, true}},
+                                     {"checkpointed selectively", core::Checkpointing{Mode::Selective, 2, false}}})
+        add(checkpointed.first, two, 2, [&](Plan& p) { p.checkpointing = checkpointed.second; });
     add("inner units of a checkpointed block", two, 1, [](Plan& p) {
         p.checkpointing.mode = Mode::Full;
         p.fsdp.wrap.kind = core::UnitWrap::Kind::List;
