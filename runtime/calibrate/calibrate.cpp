@@ -85,7 +85,8 @@ struct Seen {
 
 /// How long a stream that waits for another one's event takes to go on; `keepsOn`: while the first one computes on.
 Result<void> measureWaking(Device& device, bool keepsOn, std::vector<double>& seconds) {
-    const StreamIndex first = device.openStream("calibrate"), second = device.openStream("calibrate wake");
+    const StreamIndex first = device.openStream("calibrate", StreamWork::Kernels);
+    const StreamIndex second = device.openStream("calibrate wake", StreamWork::Kernels);
     for (std::int64_t i = 0; i < 2 * kRepeats; ++i) {
         const auto compute = [&device]() -> Result<void> {
             constexpr std::int64_t kWork = 500'000;  // ns: long enough for the other to fall asleep
@@ -110,7 +111,7 @@ Result<void> measureWaking(Device& device, bool keepsOn, std::vector<double>& se
 /// touches more between two copies than the caches hold.
 Result<void> copySomeBytes(Device& device, const core::Precision& precision) {
     constexpr std::int64_t kElements = std::int64_t{1} << 22;
-    const StreamIndex stream = device.openStream("calibrate");
+    const StreamIndex stream = device.openStream("calibrate", StreamWork::Kernels);
     const std::int64_t sourceSize = core::sizeOf(precision.original), targetSize = core::sizeOf(precision.compute());
     SHARDSCOPE_ASSIGN(const Memory from,
                       device.allocate(core::MemoryCategory::Workspace, kElements * sourceSize, stream));

@@ -13,6 +13,7 @@
 #include "runtime/calibrate/processor_time.h"
 #include "runtime/communicator/thread_communicator.h"
 #include "runtime/device/clock.h"
+#include "runtime/device/short_slices.h"
 #include "runtime/gloo/gloo_world.h"
 #include "runtime/rendezvous/store_client.h"
 #include "runtime/rendezvous/store_server.h"
@@ -40,8 +41,8 @@ Result<void> meet(Communicator& communicator) {
     return {};
 }
 
-/// Threads that compute when they are told to. They are started before anything is transferred: a thread that moves
-/// data has short slices (runtime/device/short_slices.h), and what it starts has them too; kernels do not.
+/// Threads that compute when they are told to. They are started before the thread that moves
+/// data asks for short slices (runtime/device/short_slices.h): what it starts has them too, and kernels do not.
 class Computing {
 public:
     explicit Computing(std::int64_t threads) {
@@ -129,6 +130,7 @@ private:
 
 Result<core::TransferTimes> transferTimes(Communicator& communicator) {
     Computing others(communicator.rank() == 0 ? communicator.size() : 0);
+    const ShortSlices ofData;
     const auto timeOf = [&](const char* operation, Call call) {
         return CallTimer(communicator, others, operation, std::move(call)).measured();
     };

@@ -37,7 +37,7 @@ public:
     void timeCalls(bool timed) { m_timing = timed; }
 
     [[nodiscard]] std::string_view name() const override { return m_device.name(); }
-    StreamIndex openStream(std::string_view name) override { return m_device.openStream(name); }
+    StreamIndex openStream(std::string_view name, StreamWork work) override { return m_device.openStream(name, work); }
     Event record(StreamIndex stream) override { return m_device.record(stream); }
     void wait(StreamIndex stream, Event event) override { m_device.wait(stream, event); }
     core::Result<void> enqueue(StreamIndex stream, StreamTask task) override {

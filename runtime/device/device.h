@@ -33,6 +33,10 @@ struct Memory {
 
 using StreamIndex = std::uint8_t;
 
+/// What a stream is for. Where streams share cores, one that moves data goes before kernels, which it keeps waiting for
+/// a moment and they it for a slice (runtime/device/short_slices.h).
+enum class StreamWork : std::uint8_t { Kernels, Data };
+
 /// Work of the host that a stream does in its turn.
 using StreamTask = std::function<core::Result<void>()>;
 
@@ -71,7 +75,7 @@ public:
 
     [[nodiscard]] virtual std::string_view name() const = 0;
 
-    virtual StreamIndex openStream(std::string_view name) = 0;
+    virtual StreamIndex openStream(std::string_view name, StreamWork work) = 0;
     /// Marks the stream's present end.
     virtual Event record(StreamIndex stream) = 0;
     /// What is enqueued on `stream` from now on starts after `event`.

@@ -27,7 +27,7 @@ std::size_t slot(core::MemoryCategory category) {
 HostDevice::HostDevice(Fresh fresh, std::int64_t capacity) : m_fresh(fresh), m_capacity(capacity) {}
 HostDevice::~HostDevice() = default;
 
-StreamIndex HostDevice::openStream(std::string_view) {
+StreamIndex HostDevice::openStream(std::string_view, StreamWork) {
     return m_streams++;
 }
 

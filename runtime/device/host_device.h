@@ -22,7 +22,7 @@ public:
     explicit HostDevice(Fresh fresh, std::int64_t capacity = 0);
     ~HostDevice() override;
 
-    StreamIndex openStream(std::string_view name) override;
+    StreamIndex openStream(std::string_view name, StreamWork work) override;
     Event record(StreamIndex stream) override;
     void wait(StreamIndex stream, Event event) override;
     core::Result<void> enqueue(StreamIndex, StreamTask task) override { return task(); }

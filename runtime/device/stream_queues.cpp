@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "runtime/device/clock.h"
+#include "runtime/device/short_slices.h"
 
 namespace shardscope::runtime {
 
@@ -34,11 +35,14 @@ StreamQueues::~StreamQueues() {
         if (stream.thread.joinable()) stream.thread.join();
 }
 
-StreamIndex StreamQueues::open() {
+StreamIndex StreamQueues::open(StreamWork kind) {
     const std::lock_guard lock(m_mutex);
     Stream& stream = m_streams.emplace_back();
     try {
-        stream.thread = std::thread([this, &stream] { work(stream); });
+        stream.thread = std::thread([this, &stream, kind] {
+            if (kind == StreamWork::Data) keepShortSlices();
+            work(stream);
+        });
     } catch (const std::exception& thrown) {
         if (!m_error)
             m_error =

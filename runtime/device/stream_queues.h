@@ -28,7 +28,7 @@ public:
     ~StreamQueues();
 
     /// A stream for which there is no thread is an error that is kept.
-    StreamIndex open();
+    StreamIndex open(StreamWork work);
     /// Errors: the one that is kept.
     core::Result<void> enqueue(StreamIndex stream, StreamTask task);
     Event record(StreamIndex stream);

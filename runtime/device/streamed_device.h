@@ -19,7 +19,7 @@ public:
 
     [[nodiscard]] std::string_view name() const override { return m_worker->name(); }
 
-    StreamIndex openStream(std::string_view) override { return m_queues.open(); }
+    StreamIndex openStream(std::string_view, StreamWork work) override { return m_queues.open(work); }
     Event record(StreamIndex stream) override { return m_queues.record(stream); }
     void wait(StreamIndex stream, Event event) override { m_queues.wait(stream, event); }
     core::Result<void> enqueue(StreamIndex stream, StreamTask task) override;

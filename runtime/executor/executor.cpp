@@ -71,7 +71,10 @@ Result<std::unique_ptr<Executor>> Executor::create(const core::Model& model, con
 
 Result<void> Executor::prepare(const CommunicatorSource& communicators) {
     SHARDSCOPE_TRY(m_activations.checkBorders());
-    for (const core::Stream& stream : m_graph.streams) m_device.openStream(stream.name);
+    for (const core::Stream& stream : m_graph.streams) {
+        const bool works = stream.kind == core::StreamKind::Compute || stream.kind == core::StreamKind::Host;
+        m_device.openStream(stream.name, works ? StreamWork::Kernels : StreamWork::Data);
+    }
     findUnits();
     findPeers();
     SHARDSCOPE_TRY(checkModel());

@@ -16,7 +16,6 @@
 
 #include "runtime/communicator/rank_order_sum.h"
 #include "runtime/device/clock.h"
-#include "runtime/device/short_slices.h"
 #include "runtime/rendezvous/store_server.h"
 
 namespace shardscope::runtime {
@@ -248,7 +247,6 @@ core::Error GlooCommunicator::broken(const CallLabel& label, const std::vector<i
 Result<Transfer> GlooCommunicator::call(const CallLabel& label, CallRole role, std::uint64_t value,
                                         const std::vector<int>& peers, const std::function<void()>& move) {
     GlooChannel& channel = *m_channel;
-    if (label.bytes > 0) keepShortSlices();  // a stream that moves data, not the host at a barrier
     Transfer times;
     times.arrival = clockNow();
     times.transferStart = times.arrival;

@@ -123,7 +123,7 @@ TEST(Dropout, AnEvaluationDropsNothing) {
 
 TEST(Dropout, DropsAsManyAsItSays) {
     const auto device = deviceOf(DeviceKind::Reference);
-    const StreamIndex stream = device->openStream("compute");
+    const StreamIndex stream = device->openStream("compute", StreamWork::Kernels);
     core::Kernel kernel;
     kernel.kind = KernelKind::Dropout;
     kernel.scalar = 0.1;

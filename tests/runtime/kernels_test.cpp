@@ -70,7 +70,7 @@ protected:
     const core::Document* m_case = nullptr;
     std::vector<std::int64_t> m_labels;
     std::unique_ptr<Device> m_device = deviceOf(GetParam());
-    StreamIndex m_stream = m_device->openStream("compute");
+    StreamIndex m_stream = m_device->openStream("compute", StreamWork::Kernels);
 };
 
 TEST_P(Kernels, LayerNormAndItsGradientAreThoseOfPyTorch) {

@@ -8,6 +8,9 @@
 #include <cstdint>
 #include <functional>
 #include <thread>
+#include <utility>
+
+#include "runtime/device/stream_queues.h"
 
 namespace shardscope::runtime {
 namespace {
@@ -85,6 +88,20 @@ TEST_F(ShortSlicesOfThreads, GiveBackWhatAThreadHad) {
                   const ShortSlices here;
               }),
               kChosen);
+}
+
+TEST_F(ShortSlicesOfThreads, AreThoseOfStreamsThatMoveData) {
+    StreamQueues queues;
+    std::uint64_t ofKernels = 0, ofData = 0;
+    const StreamIndex kernels = queues.open(StreamWork::Kernels), data = queues.open(StreamWork::Data);
+    for (const auto& [stream, seen] : {std::pair{kernels, &ofKernels}, {data, &ofData}})
+        ASSERT_TRUE(queues.enqueue(stream, [seen = seen]() -> core::Result<void> {
+            *seen = slice();
+            return {};
+        }));
+    ASSERT_TRUE(queues.synchronize());
+    EXPECT_EQ(ofKernels, m_usual);
+    EXPECT_LT(ofData, m_usual);
 }
 
 TEST_F(ShortSlicesOfThreads, LeaveAloneWhomItsUserGaveAPolicy) {

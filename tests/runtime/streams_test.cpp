@@ -21,7 +21,7 @@ StreamTask fails(const char* why) {
 
 TEST(Streams, DoTheirTasksInTheOrderOfIssue) {
     StreamQueues queues;
-    const StreamIndex stream = queues.open();
+    const StreamIndex stream = queues.open(StreamWork::Kernels);
     std::vector<int> order;
     for (int i = 0; i < 1000; ++i)
         ASSERT_TRUE(queues.enqueue(stream, [&order, i]() -> Result<void> {
@@ -35,7 +35,7 @@ TEST(Streams, DoTheirTasksInTheOrderOfIssue) {
 
 TEST(Streams, RunBesideEachOther) {
     StreamQueues queues;
-    const StreamIndex one = queues.open(), other = queues.open();
+    const StreamIndex one = queues.open(StreamWork::Kernels), other = queues.open(StreamWork::Kernels);
     std::promise<void> begun, released;
     ASSERT_TRUE(queues.enqueue(one, [&]() -> Result<void> {
         begun.set_value();
@@ -52,7 +52,8 @@ TEST(Streams, RunBesideEachOther) {
 
 TEST(Streams, WaitForEventsOfOthers) {
     StreamQueues queues;
-    const StreamIndex first = queues.open(), second = queues.open(), third = queues.open();
+    const StreamIndex first = queues.open(StreamWork::Kernels), second = queues.open(StreamWork::Kernels),
+                      third = queues.open(StreamWork::Kernels);
     std::atomic<int> made = 0;
     for (int round = 0; round < 200; ++round) {
         // Handed round: each stream adds to what the one before has made.
@@ -75,7 +76,7 @@ TEST(Streams, WaitForEventsOfOthers) {
 
 TEST(Streams, EventsHaveTheTimeOfTheirPlace) {
     StreamQueues queues;
-    const StreamIndex stream = queues.open(), other = queues.open();
+    const StreamIndex stream = queues.open(StreamWork::Kernels), other = queues.open(StreamWork::Kernels);
     std::promise<void> released;
     const Event before = queues.record(stream);
     ASSERT_TRUE(queues.enqueue(stream, [&]() -> Result<void> {
@@ -96,7 +97,7 @@ TEST(Streams, EventsHaveTheTimeOfTheirPlace) {
 
 TEST(Streams, AnErrorEndsWhatFollowsAndIsKept) {
     StreamQueues queues;
-    const StreamIndex stream = queues.open(), other = queues.open();
+    const StreamIndex stream = queues.open(StreamWork::Kernels), other = queues.open(StreamWork::Kernels);
     std::atomic<int> told = 0, ran = 0;
     std::string what;
     queues.onError([&](const core::Error& error) {
@@ -130,7 +131,7 @@ TEST(Streams, AnErrorEndsWhatFollowsAndIsKept) {
 
 TEST(Streams, WhatATaskThrowsIsItsError) {
     StreamQueues queues;
-    const StreamIndex stream = queues.open();
+    const StreamIndex stream = queues.open(StreamWork::Kernels);
     ASSERT_TRUE(queues.enqueue(stream, []() -> Result<void> { throw std::bad_alloc(); }));
     const auto done = queues.synchronize();
     ASSERT_FALSE(done);
@@ -143,7 +144,7 @@ TEST(Streams, EndWithPendingWorkWithoutDoingIt) {
     std::atomic<int> ran = 0;
     {
         StreamQueues queues;
-        const StreamIndex stream = queues.open(), other = queues.open();
+        const StreamIndex stream = queues.open(StreamWork::Kernels), other = queues.open(StreamWork::Kernels);
         std::promise<void> released;
         const auto all = released.get_future().share();
         ASSERT_TRUE(queues.enqueue(stream, [all]() -> Result<void> {
@@ -165,7 +166,7 @@ TEST(Streams, EndWithPendingWorkWithoutDoingIt) {
 
 TEST(Streams, KnowWhenNothingButCallsCanGoOn) {
     StreamQueues queues;
-    const StreamIndex stream = queues.open(), other = queues.open();
+    const StreamIndex stream = queues.open(StreamWork::Kernels), other = queues.open(StreamWork::Kernels);
     std::promise<void> released;
     ASSERT_TRUE(queues.enqueue(stream, [&]() -> Result<void> {
         released.get_future().wait();

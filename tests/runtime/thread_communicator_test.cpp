@@ -169,8 +169,8 @@ TEST(ThreadCommunicator, RanksThatDisagreeAreNamed) {
 // Ranks whose calls come from streams: each stream is a task queue of its rank's device.
 struct StreamedRank {
     StreamedRank(ThreadWorld& of, std::int64_t itsRank) : world(of), rank(itsRank) {
-        device.openStream("one");
-        device.openStream("other");
+        device.openStream("one", StreamWork::Data);
+        device.openStream("other", StreamWork::Data);
         world.watch(rank, [this](std::size_t calls) { return device.waitsOnlyFor(calls); });
     }
     ~StreamedRank() { world.watch(rank, {}); }
