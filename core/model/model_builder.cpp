@@ -34,15 +34,57 @@ ParameterId ModelBuilder::find(std::string_view fullName) const {
     return found->second;
 }
 
+ModuleId ModelBuilder::findModule(std::string_view fullName) const {
+    const auto found = m_modules.find(fullName);
+    assert(found != m_modules.end());
+    return found->second;
+}
+
 ModuleId ModelBuilder::module(std::string fullName, std::string type) {
     const std::size_t dot = fullName.rfind('.');
-    const auto parent = m_modules.find(std::string_view(fullName).substr(0, dot == std::string::npos ? 0 : dot));
-    assert(parent != m_modules.end());
+    const ModuleId parent = findModule(std::string_view(fullName).substr(0, dot == std::string::npos ? 0 : dot));
     const ModuleId id(m_model.modules.size());
-    m_model.modules[parent->second.index()].children.push_back(id);
+    m_model.modules[parent.index()].children.push_back(id);
     m_modules.emplace(fullName, id);
-    m_model.modules.push_back({std::move(fullName), std::move(type), parent->second, {}, {}});
+    m_model.modules.push_back({std::move(fullName), std::move(type), parent, {}, {}});
     return id;
+}
+
+ModuleId ModelBuilder::copy(std::string_view module, std::string fullName) {
+    std::vector<Module>& modules = m_model.modules;
+    std::vector<Parameter>& parameters = m_model.parameters;
+    const ModuleId of = findModule(module);
+    std::size_t end = of.index() + 1;
+    while (end < modules.size() && liesIn(modules[end].name, module)) ++end;
+    const auto renamed = [&](const std::string& name) {
+        std::string full;
+        full.reserve(fullName.size() + name.size() - module.size());
+        return (full += fullName).append(name, module.size());
+    };
+    const ModuleId made = this->module(fullName, modules[of.index()].type);
+    Copy copy{of, made.index() - of.index(), 0};
+    for (std::size_t m = of.index(); m < end; ++m) {
+        const std::size_t at = m + copy.modules;
+        if (m > of.index())
+            modules.push_back({renamed(modules[m].name),
+                               modules[m].type,
+                               ModuleId(modules[m].parent.index() + copy.modules),
+                               {},
+                               {}});
+        for (const ModuleId child : modules[m].children)
+            modules[at].children.emplace_back(child.index() + copy.modules);
+        for (const ParameterId p : modules[m].parameters) {
+            if (copy.parameters == 0) copy.parameters = parameters.size() - p.index();
+            assert(!parameters[p.index()].tied && parameters.size() == p.index() + copy.parameters);
+            modules[at].parameters.emplace_back(parameters.size());
+            Parameter added = parameters[p.index()];
+            added.name = renamed(added.name);
+            added.module = ModuleId(at);
+            parameters.push_back(std::move(added));
+        }
+    }
+    m_copies.emplace(made.index(), copy);
+    return made;
 }
 
 ParameterId ModelBuilder::parameter(ModuleId module, std::string_view name, Shape shape) {
@@ -73,23 +115,24 @@ void ModelBuilder::layer(std::string name, LayerKind kind, std::string_view modu
     layer.name = std::move(name);
     layer.kind = kind;
     layer.program = program;
+    Copy copy;  // the layer's module is none
     const Program& p = m_model.programs[program.index()];
     if (kind == LayerKind::Loss) {
         layer.modules.resize(p.modules.size());
     } else {
-        const auto moduleOf = [&](std::string_view path) {
-            const auto found = m_modules.find(path);
-            assert(found != m_modules.end());
-            return found->second;
-        };
-        layer.module = moduleOf(module);
+        layer.module = findModule(module);
+        if (const auto found = m_copies.find(layer.module.index()); found != m_copies.end()) {
+            copy = found->second;
+            module = m_model.modules[copy.of.index()].name;
+        }
         layer.modules.reserve(p.modules.size());
-        for (const ProgramModule& m : p.modules) layer.modules.push_back(moduleOf(joinNames(full, module, m.name)));
+        for (const ProgramModule& m : p.modules)
+            layer.modules.emplace_back(findModule(joinNames(full, module, m.name)).index() + copy.modules);
     }
     for (const Tensor& tensor : p.tensors) {
         if (tensor.role != TensorRole::Parameter) continue;
         assert(tensor.slot == layer.parameters.size());
-        const ParameterId parameter = find(joinNames(full, module, tensor.name));
+        const ParameterId parameter(find(joinNames(full, module, tensor.name)).index() + copy.parameters);
         assert(m_model.parameters[parameter.index()].shape == tensor.shape);
         layer.parameters.push_back(parameter);
     }

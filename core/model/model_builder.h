@@ -25,6 +25,10 @@ public:
     ModuleId module(std::string fullName, std::string type);
     /// Adds a direct parameter, "weight", to a module.
     ParameterId parameter(ModuleId module, std::string_view name, Shape shape);
+    /// Adds a module like `module`, with copies of all that lies in it; their names are those of `module`'s from there
+    /// on. What lies in it was added right after it and is tied to nothing, and only the copy itself is found by its
+    /// name, as a layer's module. For blocks that are equal: looking up names is most of the time that a model takes.
+    ModuleId copy(std::string_view module, std::string fullName);
     /// Lets a second module use a parameter under a name of its own ("weight" of lm_head): counted once, marked as
     /// tied.
     void tie(ModuleId module, std::string_view name, ParameterId parameter);
@@ -43,9 +47,17 @@ private:
     template <class Id>
     using ByName = std::unordered_map<std::string, Id, TextHash, std::equal_to<>>;
 
+    /// How far what lies in a copy is from what it is a copy of.
+    struct Copy {
+        ModuleId of;
+        std::size_t modules = 0, parameters = 0;
+    };
+    [[nodiscard]] ModuleId findModule(std::string_view fullName) const;
+
     Model m_model;
     ByName<ModuleId> m_modules;
     ByName<ParameterId> m_parameters;
+    std::unordered_map<std::size_t, Copy> m_copies;  // by the index of the module
 };
 
 }  // namespace shardscope::core

@@ -77,6 +77,12 @@ void Architecture::parameter(std::string_view module, std::string name, Shape sh
     m_index.at(module)->parameters.push_back({std::move(name), std::move(shape), {}, frozen});
 }
 
+void Architecture::copy(const std::string& module, std::string name) {
+    const ModuleEntry* of = find(module);
+    assert(of != nullptr && of->copyOf.empty());
+    this->module(std::move(name), of->type).copyOf = module;
+}
+
 std::size_t Architecture::program(std::string name, std::string type, Forward forward) {
     m_programs.push_back({std::move(name), std::move(type), std::move(forward)});
     return m_programs.size() - 1;
@@ -107,6 +113,10 @@ void Architecture::addModules(ModelBuilder& builder) {
     builder.reserve(m_modules.size(), parameters);
     m_index.clear();  // whose names go
     for (ModuleEntry& entry : m_modules) {
+        if (!entry.copyOf.empty()) {
+            builder.copy(entry.copyOf, std::move(entry.name));
+            continue;
+        }
         const ModuleId module = entry.name.empty() ? ModuleId(std::size_t{0})
                                                    : builder.module(std::move(entry.name), std::move(entry.type));
         for (ModuleEntry::Parameter& p : entry.parameters) {

@@ -44,6 +44,7 @@ struct ModuleEntry {
     ModuleWork work = ModuleWork::Container;
     std::vector<Parameter> parameters;
     double epsilon = 1e-5;  ///< norms
+    std::string copyOf;     ///< full name of the module that this one is like, with all that lies in it; empty: none
 };
 
 /// Emits a layer's forward pass; `input` is invalid for the first layer.
@@ -83,6 +84,10 @@ public:
     ModuleEntry& convolution(std::string name, Shape weight, bool bias, std::string type);
     /// A parameter of the module itself ("" is the root): registered after those that it has.
     void parameter(std::string_view module, std::string name, Shape shape, bool frozen = false);
+
+    /// Adds a module like an earlier one, with all that lies in it, for blocks that are equal (ModelBuilder::copy).
+    /// What lies in it is not found here.
+    void copy(const std::string& module, std::string name);
 
     std::size_t program(std::string name, std::string type, Forward forward);
     void layer(std::string name, LayerKind kind, std::string module, std::size_t program);

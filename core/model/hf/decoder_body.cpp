@@ -221,9 +221,17 @@ void addDecoderBody(Architecture& a, const DecoderValues& d, const std::string& 
     const std::string norm = joinNames(body, d.row->finalNorm), rotary = joinNames(body, "rotary_emb");
     a.embedding(table, d.vocab, d.hidden);
     a.module(layers, "ModuleList");
-    for (std::int64_t i = 0; i < d.layers; ++i)
-        addDecoderLayer(a, d, fmt::format("{}.{}", layers, i),
-                        !d.sparse.empty() && d.sparse[static_cast<std::size_t>(i)]);
+    std::string first[2];  // of dense and of sparse layers
+    for (std::int64_t i = 0; i < d.layers; ++i) {
+        const bool sparse = !d.sparse.empty() && d.sparse[static_cast<std::size_t>(i)];
+        std::string at = fmt::format("{}.{}", layers, i);
+        if (!first[sparse].empty()) {
+            a.copy(first[sparse], std::move(at));
+        } else {
+            addDecoderLayer(a, d, at, sparse);
+            first[sparse] = std::move(at);
+        }
+    }
     addNorm(a, d, norm);
     a.module(rotary, classOf(d, "RotaryEmbedding"));
 
