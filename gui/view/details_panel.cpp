@@ -2,7 +2,8 @@
 
 #include <QEvent>
 #include <QScrollBar>
-#include <utility>
+#include <QTextBlock>
+#include <QTextCursor>
 
 #include "cli/face/text_picture.h"
 #include "gui/view/figure_words.h"
@@ -48,22 +49,59 @@ void DetailsPanel::doSetSource(const QUrl& link, QTextDocument::ResourceType) {
 }
 
 void DetailsPanel::fill() {
-    QString html;
-    if (m_state.answer()) {
-        if (const auto id = m_state.selection())
-            html += selectionHtml(*id);
-        else
-            html += QStringLiteral("<p>%1</p>")
-                        .arg(tr("Click a bar, or use the arrow keys, to see what it is and what it waits for.")) +
-                    peakHtml();
+    if (m_state.answer() && !m_state.selection()) {
+        showParagraphs(peaks());
+        return;
     }
+    const QString html = m_state.answer() ? selectionHtml(*m_state.selection()) : QString();
     // An answer comes with more than one signal, and laying out text is dear.
-    if (std::exchange(m_shown, html) == html) return;
+    if (m_paragraphs.empty() && m_html == html) return;
     // Where the same is told with other numbers, whoever reads it reads on.
-    const bool sameSubject = std::exchange(m_subject, m_state.selection()) == m_state.selection();
+    const bool sameSubject = m_paragraphs.empty() && m_subject == m_state.selection();
+    m_html = html;
+    m_subject = m_state.selection();
+    m_paragraphs.clear();
     const int at = verticalScrollBar()->value();
     setHtml(html);
     if (sameSubject) verticalScrollBar()->setValue(at);
+}
+
+// What stays as it was is left alone: with every step of a knob the peaks are told anew.
+void DetailsPanel::showParagraphs(const std::vector<Paragraph>& paragraphs) {
+    if (paragraphs == m_paragraphs) return;
+    if (m_paragraphs.empty()) clear();
+    m_html.clear();
+    QTextCharFormat plain, bold;
+    bold.setFontWeight(QFont::Bold);
+    QTextCursor cursor(document());
+    cursor.beginEditBlock();
+    for (std::size_t i = 0; i < paragraphs.size(); ++i) {
+        const Paragraph& one = paragraphs[i];
+        if (i < m_paragraphs.size()) {
+            if (m_paragraphs[i] == one) continue;
+            cursor.setPosition(document()->findBlockByNumber(static_cast<int>(i)).position());
+            cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
+            cursor.removeSelectedText();
+        } else {
+            cursor.movePosition(QTextCursor::End);
+            if (i > 0) cursor.insertBlock();
+        }
+        QTextBlockFormat format;
+        format.setTopMargin(one.margin);
+        format.setBottomMargin(one.margin);
+        cursor.setBlockFormat(format);
+        cursor.insertText(one.bold, bold);
+        cursor.insertText(one.plain, plain);
+        // Its letters are kept from laying out to painting.
+        cursor.block().layout()->setCacheEnabled(true);
+    }
+    if (paragraphs.size() < m_paragraphs.size()) {
+        cursor.setPosition(document()->findBlockByNumber(static_cast<int>(paragraphs.size())).position() - 1);
+        cursor.movePosition(QTextCursor::End, QTextCursor::KeepAnchor);
+        cursor.removeSelectedText();
+    }
+    cursor.endEditBlock();
+    m_paragraphs = paragraphs;
 }
 
 QString DetailsPanel::selectionHtml(const PieceId& id) const {
@@ -156,31 +194,31 @@ QString DetailsPanel::twinsHtml(const PieceId& id) const {
     return QStringLiteral("<p><b>%1</b></p><table>%2</table>").arg(tr("The same op in every timeline"), rows);
 }
 
-QString DetailsPanel::peakHtml() const {
-    QString html;
+std::vector<DetailsPanel::Paragraph> DetailsPanel::peaks() const {
+    std::vector<Paragraph> all;
+    all.push_back({{}, tr("Click a bar, or use the arrow keys, to see what it is and what it waits for.")});
     for (std::size_t p = 0; p < m_state.plans().size(); ++p) {
         const bool ofRun = m_state.plans()[p].ofRun();
         const sim::MemoryPeak& peak = m_state.plan(p).tightest().memory.step.deviceTime;
         if (ofRun && peak.total.value == 0) continue;
-        html += QStringLiteral("<p><b>%1</b></p>")
-                    .arg(tr("Memory peak of %1: %2")
-                             .arg(m_state.titleOf(p).toHtmlEscaped(), toQString(cli::bytesText(peak.total.value))));
+        all.push_back(
+            {tr("Memory peak of %1: %2").arg(m_state.titleOf(p), toQString(cli::bytesText(peak.total.value))), {}});
         int shown = 0;
         for (const sim::MemoryPart& part : peak.parts) {
             if (++shown > 8) break;
-            html += QStringLiteral("<p style=\"margin-top:4px;margin-bottom:4px\"><b>%1</b> %2: %3<br>%4</p>")
-                        .arg(toQString(cli::bytesText(part.bytes.value)),
-                             toQString(pictureText().memoryCategories[static_cast<std::size_t>(part.category)])
-                                 .toHtmlEscaped(),
-                             inWindowsLanguage(part.tensors).toHtmlEscaped(),
-                             inWindowsLanguage(part.owner).toHtmlEscaped());
+            const QString words =
+                QStringLiteral(" %1: %2").arg(
+                    toQString(pictureText().memoryCategories[static_cast<std::size_t>(part.category)]),
+                    inWindowsLanguage(part.tensors)) +
+                QChar(QChar::LineSeparator) + inWindowsLanguage(part.owner);
+            all.push_back({toQString(cli::bytesText(part.bytes.value)), words, 4});
         }
         const QString formula =
             ofRun ? runPeakFormula(m_state.plan(p).name, m_state.plans()[p].answer->figures[m_state.plans()[p].index])
                   : figureFormula(Figure::PeakMemory, m_state.plans()[p].report(), m_state.plan(p));
-        html += QStringLiteral("<p>%1</p>").arg(formula.toHtmlEscaped());
+        all.push_back({{}, formula});
     }
-    return html;
+    return all;
 }
 
 }  // namespace shardscope::gui

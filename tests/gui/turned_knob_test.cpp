@@ -4,6 +4,7 @@
 #include <QHeaderView>
 
 #include "gui/theme/text_scale.h"
+#include "gui/view/details_panel.h"
 #include "gui/view/difference_panel.h"
 #include "gui/view/knob_panel.h"
 #include "gui/view/range_panel.h"
@@ -20,7 +21,15 @@ void turn(OpenWindow& window, const QString& key, const QString& value) {
     window.await([&] { ASSERT_TRUE(window.knobs().setKey(key, value)) << value.toStdString(); });
 }
 
+/// Paragraphs with their letters' weights and their margins.
+QString paragraphsOf(const DetailsPanel& details) {
+    const QString html = details.toHtml();
+    return html.mid(html.indexOf(QStringLiteral("<p")));
+}
+
 void expectSameAsFresh(OpenWindow& window, const std::string& when) {
+    const DetailsPanel details(window.state());
+    EXPECT_EQ(paragraphsOf(window.details()), paragraphsOf(details)) << when;
     DifferencePanel fresh(window.state());
     QEvent change(QEvent::LanguageChange);
     QApplication::sendEvent(&fresh, &change);
@@ -54,6 +63,10 @@ TEST(TurnedKnob, LeavesDifferencesThatAFreshPanelWouldShow) {
         expectSameAsFresh(window, "opened");
         turn(window, kBatch, QStringLiteral("512"));
         expectSameAsFresh(window, "another batch");
+        window.state().select(PieceId{0, 0, 3});
+        expectSameAsFresh(window, "a selected piece");
+        window.state().select(std::nullopt);
+        expectSameAsFresh(window, "nothing selected again");
         window.await([&] { window.actions().find(QStringLiteral("strategySingle"))->trigger(); });
         expectSameAsFresh(window, "three plans");
         window.keepPlan();
