@@ -69,7 +69,9 @@ void DetailsPanel::fill() {
 // What stays as it was is left alone: with every step of a knob the peaks are told anew.
 void DetailsPanel::showParagraphs(const std::vector<Paragraph>& paragraphs) {
     if (paragraphs == m_paragraphs) return;
-    if (m_paragraphs.empty()) clear();
+    const bool otherSubject = m_paragraphs.empty();
+    const int at = otherSubject ? 0 : verticalScrollBar()->value();
+    if (otherSubject) clear();
     m_html.clear();
     QTextCharFormat plain, bold;
     bold.setFontWeight(QFont::Bold);
@@ -102,6 +104,9 @@ void DetailsPanel::showParagraphs(const std::vector<Paragraph>& paragraphs) {
     }
     cursor.endEditBlock();
     m_paragraphs = paragraphs;
+    // The panel's own cursor moves with what is inserted before it, and into sight.
+    if (otherSubject) moveCursor(QTextCursor::Start);
+    verticalScrollBar()->setValue(at);
 }
 
 QString DetailsPanel::selectionHtml(const PieceId& id) const {

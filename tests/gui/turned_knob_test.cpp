@@ -2,6 +2,7 @@
 
 #include <QDockWidget>
 #include <QHeaderView>
+#include <QScrollBar>
 
 #include "gui/theme/text_scale.h"
 #include "gui/view/details_panel.h"
@@ -84,6 +85,21 @@ TEST(TurnedKnob, LeavesDifferencesThatAFreshPanelWouldShow) {
         QApplication::processEvents();
         expectSameAsFresh(window, "the other language");
     }
+}
+
+TEST(TurnedKnob, LetsWhoReadsTheDetailsReadOn) {
+    OpenWindow window;
+    window.openLecture();
+    const QScrollBar& bar = *window.details().verticalScrollBar();
+    ASSERT_GT(bar.maximum(), 40);
+    EXPECT_EQ(bar.value(), 0);
+    window.details().verticalScrollBar()->setValue(40);
+    turn(window, kBatch, QStringLiteral("512"));
+    EXPECT_EQ(bar.value(), 40);
+    window.state().select(PieceId{0, 0, 3});
+    EXPECT_EQ(bar.value(), 0);
+    window.state().select(std::nullopt);
+    EXPECT_EQ(bar.value(), 0);
 }
 
 TEST(TurnedKnob, SumsUpStatisticsWhenTheyAreLookedAt) {
