@@ -41,8 +41,8 @@ Result<void> meet(Communicator& communicator) {
     return {};
 }
 
-/// Threads that compute when they are told to. They are started before the thread that moves
-/// data asks for short slices (runtime/device/short_slices.h): what it starts has them too, and kernels do not.
+/// Threads that compute when they are told to. They are started before the thread that moves data asks for short slices
+/// (runtime/device/short_slices.h): what it starts has them too, and kernels do not.
 class Computing {
 public:
     explicit Computing(std::int64_t threads) {
